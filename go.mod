@@ -1,0 +1,3 @@
+module godwit
+
+go 1.26
