@@ -20,6 +20,8 @@ type Env struct {
 	Workers []*Worker // one per loop (netloop.Conn.Loop indexes it)
 	Server  Server    // the parts of the process that verbs ask or command
 	Verbose atomic.Int32
+	Watch   atomic.Uint32 // bits of WatchFetchers …: who looks on
+	Log     Log           // used while Watch is not 0
 }
 
 // Server is what verbs ask of the process around them.
@@ -52,6 +54,9 @@ type ConnInfo struct {
 // Worker is one loop's share of Env: its door to the store, its counters, its scratch memory. Only the loop uses it.
 type Worker struct {
 	*Env
-	L  *store.Local
-	St stats.Worker
+	L    *store.Local
+	St   stats.Worker
+	Conn int // ID of the connection being fed, for the log; the session sets it
+
+	scratch []byte // an old value between two locks (append, prepend)
 }

@@ -1,0 +1,87 @@
+package mc
+
+import (
+	"godwit/internal/bytesx"
+	"godwit/internal/store"
+)
+
+// Arith is incr and decr: incr wraps at 64 bits, decr stops at 0. A result that fits the old length is written in it,
+// padded with spaces on the right; a longer one makes the value longer.
+func (w *Worker) Arith(op *ArithOp) (r Counted) {
+	e, err := w.L.LockWrite(op.Key, w.L.Hash(op.Key))
+	if err != nil {
+		return Counted{Code: NoMemory}
+	}
+	defer e.Unlock()
+	if !e.Found() {
+		w.gone(e)
+		if w.Watch.Load() != 0 {
+			w.logLookup(e, op.Key)
+		}
+		if op.Vivify {
+			return w.vivify(op, e)
+		}
+		if op.Decr {
+			w.St.C.DecrMisses++
+		} else {
+			w.St.C.IncrMisses++
+		}
+		return Counted{Code: NotFound}
+	}
+	if w.Watch.Load() != 0 {
+		w.logLookup(e, op.Key)
+	}
+	if op.Check && !w.matches(op.CAS, e) {
+		return Counted{Code: Exists}
+	}
+	if e.Large() {
+		return Counted{Code: NonNumeric}
+	}
+	v, ok := bytesx.LooseUint(e.Value())
+	if !ok {
+		return Counted{Code: NonNumeric}
+	}
+	class := w.St.Class(w.classOf(e, len(op.Key)))
+	if op.Decr {
+		class.DecrHits++
+		v -= min(v, op.Delta)
+	} else {
+		class.IncrHits++
+		v += op.Delta
+	}
+	r = Counted{Value: v, OldExpiry: e.Expiry(), Expiry: e.Expiry(), BinaryKey: e.Marks()&store.BinaryKey != 0}
+	if op.Touch {
+		r.Expiry = op.Expiry
+	}
+	var text [20]byte
+	digits := bytesx.AppendUint(text[:0], v)
+	spec := store.Spec{
+		Flags: e.Flags(), Expiry: r.Expiry, Len: max(e.Len(), len(digits)),
+		Marks: e.Marks() &^ store.Evictable,
+	}
+	pad(e.Replace(spec, op.NewCAS), digits)
+	r.CAS = w.CAS(e)
+	return r
+}
+
+// vivify creates the missing item of op; e is locked.
+func (w *Worker) vivify(op *ArithOp, e *store.Entry) Counted {
+	var text [20]byte
+	digits := bytesx.AppendUint(text[:0], op.Initial)
+	spec := store.Spec{Expiry: op.VivifyExpiry, Len: len(digits)}
+	if op.BinaryKey {
+		spec.Marks = store.BinaryKey
+	}
+	pad(e.Replace(spec, op.NewCAS), digits)
+	return Counted{
+		Value: op.Initial, CAS: w.CAS(e), OldExpiry: spec.Expiry, Expiry: spec.Expiry,
+		Created: true, BinaryKey: op.BinaryKey,
+	}
+}
+
+// pad fills dst with text and spaces.
+func pad(dst, text []byte) {
+	for i := copy(dst, text); i < len(dst); i++ {
+		dst[i] = ' '
+	}
+}
