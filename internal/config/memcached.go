@@ -9,6 +9,7 @@ type Memcached struct {
 	Port                        int      // -p; -1: ephemeral, 0: none
 	UDPPort                     int      // -U; 0: off
 	Inter                       []Listen // -l; empty: any
+	InterText                   string   // -l as given (several joined by commas), for stats settings
 	Verbosity                   int      // -v; changed at run time through Env, not here
 	Evict                       bool     // not -M
 	Socket                      string   // -s
@@ -17,6 +18,7 @@ type Memcached struct {
 	GrowthFactor                float64  // -f
 	ChunkSize                   int      // -n
 	Threads                     int      // -t
+	ThreadsGiven                bool     // -t was given: start exactly so many loops, however few cores there are
 	PrefixDelim                 byte     // -D
 	Detail                      bool     // stats detail on from the start
 	ReqsPerEvent                int      // -R
@@ -77,17 +79,35 @@ type Memcached struct {
 	SockCookieID uint32
 
 	// Ours
-	Admin string // --admin ADDR: metrics, health, pprof
-	IO    string // --io=auto|epoll|io_uring|std
+	Notices []string // lines for stderr once the server listens: options given that have no effect here, and warnings
+	Admin   string   // --admin ADDR: metrics, health, pprof
+	IO      string   // --io=auto|epoll|io_uring|std
 }
+
+// Defaults are memcached's.
+func Defaults() *Memcached {
+	return &Memcached{
+		MaxBytes: 64 << 20, MaxConns: 1024, Port: 11211, Evict: true, SocketMode: 0o700, GrowthFactor: 1.25, ChunkSize: 48,
+		Threads: 4, PrefixDelim: ':', ReqsPerEvent: 20, CAS: true, Backlog: 1024, ItemSizeMax: 1 << 20, MaxConnsFast: true,
+		SlabReassign: true, SlabAutomove: 1, SlabAutomoveRatio: 0.8, SlabAutomoveWindow: 10, SlabChunkMax: slabPage / 2,
+		Crawler: true, CrawlerSleep: 100, FlushEnabled: true, DumpEnabled: true, WatchEnabled: true,
+		HashAlgorithm: "murmur3", Maintainer: true, Segmented: true, HotPct: 20, WarmPct: 40, HotMaxFactor: 0.2,
+		WarmMaxFactor: 2, TemporaryTTL: 61, WatcherLogbuf: 256 << 10, WorkerLogbuf: 64 << 10,
+		SSLKeyFormat: 1, SSLWbufSize: 16 << 10, SSLMinVersion: 2, IO: "auto",
+	}
+}
+
+// slabPage is the size of memcached's slab pages: limits of -I and slab_chunk_max derive from it.
+const slabPage = 1 << 20
 
 // Listen is one entry of -l.
 type Listen struct {
-	Host  string // "" or "*": any
-	Port  int    // 0: the port of -p
-	Proto Protocol
-	TLS   ListenTLS
-	Tag   string
+	Host      string // "" or "*": any
+	Port      int    // if PortGiven; else that of -p or -U. -1 and 0: a free one
+	PortGiven bool
+	Proto     Protocol
+	TLS       ListenTLS
+	Tag       string
 }
 
 // ListenTLS is the TLS prefix of an -l entry.
