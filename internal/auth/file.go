@@ -98,24 +98,25 @@ func (t *Table) LoadPasswords(path string) error {
 	return t.loadPasswords()
 }
 
-// Refresh reads the SASL password file again if it has changed, as every authentication with memcached does.
-func (t *Table) Refresh() error {
+// Refresh reads the SASL password file again if it has changed: with memcached a change holds from the next
+// authentication on. Nobody can authenticate while the file cannot be read.
+func (t *Table) Refresh() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.path == "" {
-		return nil
+		return
 	}
 	fi, err := os.Stat(t.path)
+	if err == nil {
+		if fi.Size() == t.size && fi.ModTime().Equal(t.mtime) {
+			return
+		}
+		err = t.loadPasswords()
+	}
 	if err != nil {
-		// As with memcached, nobody can authenticate while the file is missing.
 		t.Set(nil)
 		t.size, t.mtime = -1, time.Time{}
-		return err
 	}
-	if fi.Size() == t.size && fi.ModTime().Equal(t.mtime) {
-		return nil
-	}
-	return t.loadPasswords()
 }
 
 // loadPasswords is called with mu held.
