@@ -1,0 +1,400 @@
+package netloop
+
+import (
+	"syscall"
+
+	"godwit/internal/bytesx"
+)
+
+// conn is a connection of an epoll loop. Everything belongs to the loop's goroutine, except what base shares.
+type conn struct {
+	base
+	l      *loop
+	fd     int
+	slot   int32
+	armed  uint32 // what epoll is asked for; see detached
+	queued bool   // in the run queue: Feed is to come, and no reading before it
+	parked bool
+	again  bool // waked while output was pending
+	sink   bool // the session had a Sink after the last Feed
+	dead   bool
+	after  Verdict // what the session wanted, to be followed once pend is sent
+	in     inbuf
+	pend   *outbox // output that the socket did not take; while it lasts nothing is read and nothing fed
+	pbuf   []byte  // buffer of pend that is lent by the pool, or nil
+}
+
+// detached in armed: not in the epoll set at all.
+const detached = ^uint32(0)
+
+// Wake implements Conn.
+func (c *conn) Wake() {
+	if !c.woken.Swap(true) {
+		c.l.box.post(mail{kind: mailWake, conn: c})
+	}
+}
+
+// newConn makes a connection of an accepted socket.
+func (l *loop) newConn(a accepted) {
+	c := &conn{l: l, fd: a.fd, armed: epollIn}
+	c.srv, c.sock, c.id, c.loop, c.peer = l.srv, a.sock, a.fd, l.id, a.peer
+	c.set(StateWaiting)
+	c.last.Store(l.srv.now.Load())
+	if n := len(l.slots); n > 0 {
+		c.slot = l.slots[n-1]
+		l.slots = l.slots[:n-1]
+		l.conns[c.slot] = c
+	} else {
+		c.slot = int32(len(l.conns))
+		l.conns = append(l.conns, c)
+	}
+	c.sess = l.h.Open(c)
+	l.reg.add(&c.base)
+	ev := syscall.EpollEvent{Events: epollIn, Fd: c.slot}
+	if e := rawEpollCtl(l.ep, syscall.EPOLL_CTL_ADD, c.fd, &ev); e != 0 {
+		l.srv.cfg.Logf("connection %d: epoll: %v", c.id, e)
+		l.close(c, ReasonError)
+	}
+}
+
+// close ends a connection and its session.
+func (l *loop) close(c *conn, r Reason) {
+	if c.dead {
+		return
+	}
+	c.dead = true
+	c.set(StateClosing)
+	l.conns[c.slot] = nil
+	l.slots = append(l.slots, c.slot)
+	c.in.free(&l.pool)
+	l.dropPending(c)
+	c.sess.Closed(r)
+	l.reg.remove(&c.base)
+	l.n.Add(-1)
+	l.srv.gate.leave()
+	closeFD(c.fd) // the kernel takes it out of the epoll set
+}
+
+// finish closes after a Close verdict, when everything is sent. Input that nobody will read is taken off the socket
+// first: closing with unread input resets the connection, and the client might lose the last answer.
+func (l *loop) finish(c *conn) {
+	shutdownWrite(c.fd)
+	rawRecv(c.fd, l.rbuf)
+	l.close(c, ReasonNormal)
+}
+
+// waiting says that it waits for input and for nothing else.
+func (c *conn) waiting() bool { return c.pend == nil && !c.queued && !c.parked }
+
+// arm changes what epoll is asked for.
+func (l *loop) arm(c *conn, want uint32) {
+	if c.armed == want {
+		return
+	}
+	op := syscall.EPOLL_CTL_MOD
+	switch {
+	case want == detached:
+		op = syscall.EPOLL_CTL_DEL
+	case c.armed == detached:
+		op = syscall.EPOLL_CTL_ADD
+	}
+	c.armed = want
+	ev := syscall.EpollEvent{Events: want, Fd: c.slot}
+	if e := rawEpollCtl(l.ep, op, c.fd, &ev); e != 0 {
+		l.srv.cfg.Logf("connection %d: epoll: %v", c.id, e)
+		l.close(c, ReasonError)
+	}
+}
+
+// event handles readiness.
+func (l *loop) event(c *conn, ev uint32) {
+	switch {
+	case c.pend != nil:
+		l.flush(c)
+	case c.queued: // Feed comes first, at the end of this turn
+	case c.parked:
+		switch {
+		case ev&epollErr != 0:
+			l.close(c, ReasonError)
+		case ev&epollHup != 0:
+			// The client is gone, but requests it sent before may be waiting in the socket. Hang-ups cannot be masked.
+			l.arm(c, detached)
+		default:
+			l.arm(c, 0)
+		}
+	default:
+		l.read(c)
+	}
+}
+
+// read takes what is ready and feeds it.
+func (l *loop) read(c *conn) {
+	if c.sink {
+		if s := c.sess.Sink(); len(s) > 0 {
+			l.readSink(c, s)
+			return
+		}
+		c.sink = false
+	}
+	left := c.in.len()
+	if left <= smallLeft {
+		copy(l.rbuf, c.in.bytes())
+		n, e := rawRecv(c.fd, l.rbuf[left:])
+		if e != 0 || n == 0 {
+			l.ended(c, e)
+			return
+		}
+		l.feed(c, l.rbuf[:left+n], false)
+		return
+	}
+	if len(c.in.buf)-c.in.w < smallLeft && (left > l.srv.cfg.InLimit || !l.pool.allows(left)) {
+		l.srv.inKill.Add(1)
+		l.close(c, ReasonError)
+		return
+	}
+	n, e := rawRecv(c.fd, c.in.space(smallLeft, &l.pool))
+	if e != 0 || n == 0 {
+		l.ended(c, e)
+		return
+	}
+	c.in.w += n
+	l.feed(c, c.in.bytes(), true)
+}
+
+// readSink receives straight into the session's memory.
+func (l *loop) readSink(c *conn, s []byte) {
+	n, e := rawRecv(c.fd, s)
+	if e != 0 || n == 0 {
+		l.ended(c, e)
+		return
+	}
+	c.touch()
+	c.sess.Sunk(n)
+	if n == len(s) {
+		l.feed(c, nil, true)
+	}
+}
+
+// ended handles the end of input: e is 0 for an orderly one.
+func (l *loop) ended(c *conn, e syscall.Errno) {
+	switch e {
+	case syscall.EAGAIN, syscall.EINTR:
+	case 0:
+		l.close(c, ReasonNormal) // all requests before it are answered: otherwise there would have been no reading
+	default:
+		l.close(c, ReasonError)
+	}
+}
+
+// feed hands unread input to the session, keeps what it left, and sends its answer. own: in is in the connection's
+// buffer, not in the loop's.
+func (l *loop) feed(c *conn, in []byte, own bool) {
+	c.touch()
+	if l.busy.Load() != int64(c.id) {
+		l.busy.Store(int64(c.id))
+	}
+	used, v := c.sess.Feed(in, &l.out.Out)
+	if own {
+		c.in.drop(used, &l.pool)
+	} else if used < len(in) || c.in.buf != nil {
+		if n := len(in) - used; n > len(c.in.buf) && !l.pool.allows(n) {
+			l.srv.inKill.Add(1)
+			v = Abort
+		} else {
+			c.in.set(in[used:], &l.pool)
+		}
+	}
+	if v == Abort {
+		l.trimOut()
+		l.close(c, ReasonError)
+		return
+	}
+	if !l.out.Empty() {
+		done, e := l.send(c, &l.out)
+		if e != 0 {
+			l.trimOut()
+			l.close(c, ReasonError)
+			return
+		}
+		if !done {
+			l.hold(c, v)
+			return
+		}
+		l.trimOut()
+	}
+	l.settle(c, v)
+}
+
+// trimOut empties the shared reply buffer for the next Feed.
+func (l *loop) trimOut() {
+	l.out.clear()
+	if cap(l.out.Buf) > keepOut {
+		l.out.Buf = nil
+	}
+}
+
+// settle follows a verdict once all output is sent.
+func (l *loop) settle(c *conn, v Verdict) {
+	switch v {
+	case More:
+		if c.again {
+			c.again = false
+			l.enqueue(c)
+			return
+		}
+		if s := c.sess.Sink(); s != nil {
+			l.fillSink(c, s)
+			return
+		}
+		c.sink = false
+		c.set(StateWaiting)
+		l.arm(c, epollIn)
+	case Yield, Stream:
+		c.again = false
+		l.enqueue(c)
+	case Park:
+		if c.again {
+			c.again = false
+			l.enqueue(c)
+			return
+		}
+		c.parked = true
+		c.set(StateParked)
+	case Shut, ShutGraceful:
+		l.finish(c)
+		l.srv.ask(v)
+	default:
+		l.finish(c)
+	}
+}
+
+// fillSink prepares for reading into the session's memory. Input that the session left unused goes there first.
+func (l *loop) fillSink(c *conn, s []byte) {
+	c.sink = true
+	c.set(StateReading)
+	if left := c.in.len(); left > 0 {
+		n := copy(s, c.in.bytes())
+		c.in.drop(n, &l.pool)
+		c.sess.Sunk(n)
+		if n == len(s) {
+			l.enqueue(c)
+			return
+		}
+	}
+	l.arm(c, epollIn)
+}
+
+// wake comes from the mailbox.
+func (c *conn) wake() {
+	c.woken.Store(false)
+	switch {
+	case c.dead, c.queued:
+	case c.pend != nil:
+		c.again = true
+	default:
+		c.parked = false
+		c.l.feed(c, c.in.bytes(), true)
+	}
+}
+
+// send writes as much as the socket takes: done says that it was everything.
+func (l *loop) send(c *conn, o *outbox) (done bool, e syscall.Errno) {
+	for {
+		var n, total int
+		if len(o.Refs) == 0 {
+			total = len(o.Buf) - o.b
+			n, e = rawSend(c.fd, o.Buf[o.b:])
+		} else {
+			k := 0
+			o.pieces(func(p []byte) bool {
+				setIovec(&l.iov[k], p)
+				total += len(p)
+				k++
+				return k < maxIovecs
+			})
+			l.hdr.Iov = &l.iov[0]
+			setLen(&l.hdr.Iovlen, k)
+			n, e = rawSendmsg(c.fd, &l.hdr)
+			clear(l.iov[:k])
+		}
+		if e != 0 {
+			if e == syscall.EAGAIN {
+				return false, 0
+			}
+			if e == syscall.EINTR {
+				continue
+			}
+			return false, e
+		}
+		if n < total {
+			o.advance(n)
+			return false, 0
+		}
+		if total == o.rest() {
+			return true, 0
+		}
+		o.advance(n)
+	}
+}
+
+// hold keeps the unsent part of the shared reply buffer with the connection, and stops reading until it is sent.
+func (l *loop) hold(c *conn, v Verdict) {
+	rest := l.out.rest()
+	if limit := l.srv.cfg.OutLimit; limit > 0 && rest > limit {
+		l.srv.outKill.Add(1)
+		l.trimOut()
+		l.close(c, ReasonError)
+		return
+	}
+	c.pend, c.after = &outbox{}, v
+	flat := l.out.Buf[l.out.b:]
+	if len(flat) > cap(l.out.Buf)/2 { // much is left: give the buffer away instead of copying it
+		*c.pend, l.out = l.out, outbox{}
+	} else {
+		if len(flat) > 0 {
+			c.pbuf = l.pool.get(len(flat))
+			c.pend.Buf = c.pbuf[:copy(c.pbuf, flat)]
+		}
+		for _, r := range l.out.Refs {
+			c.pend.Refs = append(c.pend.Refs, bytesx.Ref{At: r.At - l.out.b, Data: r.Data, Owner: r.Owner})
+		}
+		c.pend.d = l.out.d
+		clear(l.out.Refs)
+		l.out.Refs = l.out.Refs[:0]
+		l.trimOut()
+	}
+	if v == Close || v == Shut || v == ShutGraceful {
+		c.set(StateClosing)
+	} else {
+		c.set(StateWriting)
+	}
+	l.arm(c, epollOut)
+}
+
+// flush goes on with pending output.
+func (l *loop) flush(c *conn) {
+	done, e := l.send(c, c.pend)
+	if e != 0 {
+		l.close(c, ReasonError)
+		return
+	}
+	if !done {
+		return
+	}
+	l.dropPending(c)
+	l.settle(c, c.after)
+}
+
+func (l *loop) dropPending(c *conn) {
+	if c.pend == nil {
+		return
+	}
+	c.pend.clear()
+	c.pend = nil
+	if c.pbuf != nil {
+		l.pool.put(c.pbuf)
+		c.pbuf = nil
+	}
+}
+
+var _ Conn = (*conn)(nil)

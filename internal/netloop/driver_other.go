@@ -1,0 +1,13 @@
+//go:build !linux
+
+package netloop
+
+import "errors"
+
+const autoIO = "std"
+
+func (k *sock) detach() error { return nil }
+
+func (s *Server) makeLoops(bool) error { return errors.New("netloop: no event loops on this system") }
+
+func (s *Server) acceptRaw(k *sock) {}

@@ -1,0 +1,11 @@
+//go:build !unix
+
+package netloop
+
+import "syscall"
+
+func narrowUmask(uint32) (restore func()) { return func() {} }
+
+func setBacklog(uintptr, int) {}
+
+func inheritedOptions(_, _ string, _ syscall.RawConn) error { return nil }

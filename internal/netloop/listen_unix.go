@@ -1,0 +1,27 @@
+//go:build unix
+
+package netloop
+
+import "syscall"
+
+// narrowUmask sets the process's umask so that a file made next has no rights outside mode. Files that other threads
+// make in between get fewer rights, never more.
+func narrowUmask(mode uint32) (restore func()) {
+	old := syscall.Umask(int(^mode & 0o777))
+	return func() { syscall.Umask(old) }
+}
+
+// setBacklog repeats the listen call with the wanted queue length; package net uses the system's maximum.
+func setBacklog(fd uintptr, n int) {
+	if n > 0 {
+		syscall.Listen(int(fd), n)
+	}
+}
+
+// inheritedOptions sets on the listening socket what accepted ones shall have; Linux copies it.
+func inheritedOptions(_, _ string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) {
+		syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+		syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_KEEPALIVE, 1)
+	})
+}
