@@ -1,0 +1,75 @@
+// Package evict decides what a full cache gives up: S3-FIFO (SOSP'23) over segments instead of items. It is plain
+// arithmetic and a table of fingerprints: no items, no locks, no clock. The log asks it which queue to shorten, the store
+// asks it what becomes of an item at the end of a queue, and package sim can drive it with traces.
+//
+// New items enter the small queue. At its end an item that was read since goes on to the main queue, the others leave and
+// are remembered as ghosts. At the end of main an item whose counter is not zero gets another round with the counter lowered
+// by one. A key that returns while its ghost is known enters main at once. A fixed size of the small queue fails when the
+// hot set moves, so its share climbs the hill of the hit ratio.
+package evict
+
+// Queue of a segment.
+type Queue uint8
+
+const (
+	Small Queue = iota
+	Main
+	Queues // how many there are
+)
+
+// Policy is S3-FIFO's state. The caller serializes its methods.
+type Policy struct {
+	share float64 // of the small queue in all evictable bytes
+	dir   float64 // +1 or -1: where the climber goes
+	gets  int64
+	hits  int64
+	ratio float64 // of the period before
+}
+
+const (
+	startShare = 0.10
+	minShare   = 0.05
+	maxShare   = 0.90
+	climbStep  = 0.05
+)
+
+// New policy.
+func New() *Policy { return &Policy{share: startShare, dir: 1} }
+
+// Share of the small queue at present, 0 to 1.
+func (p *Policy) Share() float64 { return p.share }
+
+// Note counts requests and hits since the last call. Once there were as many requests as the cache has items, the share
+// moves a step, in the other direction than before if the hit ratio fell.
+func (p *Policy) Note(gets, hits, items int64) {
+	p.gets += gets
+	p.hits += hits
+	if p.gets < max(items, 1000) {
+		return
+	}
+	r := float64(p.hits) / float64(p.gets)
+	if r < p.ratio {
+		p.dir = -p.dir
+	}
+	p.share = min(max(p.share+p.dir*climbStep, minShare), maxShare)
+	p.ratio, p.gets, p.hits = r, 0, 0
+}
+
+// From is the queue to shorten, given the bytes in each.
+func (p *Policy) From(bytes [Queues]int64) Queue {
+	if bytes[Main] == 0 || float64(bytes[Small]) > p.share*float64(bytes[Small]+bytes[Main]) {
+		return Small
+	}
+	return Main
+}
+
+// Fate of an item at the end of its queue: keep says whether it goes to the front of main, with counter next.
+func Fate(q Queue, ctr uint64) (keep bool, next uint64) {
+	if ctr == 0 {
+		return false, 0
+	}
+	if q == Small {
+		return true, 0
+	}
+	return true, ctr - 1
+}

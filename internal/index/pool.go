@@ -1,0 +1,91 @@
+package index
+
+import (
+	"sync"
+	"unsafe"
+
+	"godwit/internal/mem"
+)
+
+// Pool feeds the tables with groups. alloc and free take its lock, for a few instructions, under a stripe's lock.
+type Pool struct {
+	space *mem.Space
+	base  unsafe.Pointer
+	metas *mem.Space // a groupMeta per possible group
+	mbase unsafe.Pointer
+
+	mu     sync.Mutex
+	budget *mem.Budget
+	next   uint32 // groups never used so far start here
+	spare  []uint32
+	inUse  int
+}
+
+// groupMeta is kept outside the group, so that readers touch one cache line of the index only. It belongs to the table
+// that the group belongs to.
+type groupMeta struct {
+	items uint16
+	depth uint8
+}
+
+// NewPool reserves room for maxBytes of groups. What is used is charged to budget.
+func NewPool(maxBytes int64, huge bool, budget *mem.Budget) (*Pool, error) {
+	size := (maxBytes + 1<<20) &^ (mem.PageSize - 1)
+	sp, err := mem.Reserve(size, huge)
+	if err != nil {
+		return nil, err
+	}
+	ms, err := mem.Reserve(size/GroupBytes*int64(unsafe.Sizeof(groupMeta{})), false)
+	if err != nil {
+		sp.Close()
+		return nil, err
+	}
+	return &Pool{space: sp, base: sp.Base(), metas: ms, mbase: ms.Base(), budget: budget}, nil
+}
+
+// Close gives the memory back.
+func (p *Pool) Close() error {
+	p.metas.Close()
+	return p.space.Close()
+}
+
+func (p *Pool) group(id uint32) *group {
+	return (*group)(unsafe.Add(p.base, uintptr(id)*GroupBytes))
+}
+
+func (p *Pool) meta(id uint32) *groupMeta {
+	return (*groupMeta)(unsafe.Add(p.mbase, uintptr(id)*unsafe.Sizeof(groupMeta{})))
+}
+
+// alloc gives an empty group. Its memory is charged without asking: an item that was let in must be found again; the log
+// gives way.
+func (p *Pool) alloc() uint32 {
+	p.mu.Lock()
+	var id uint32
+	if n := len(p.spare); n > 0 {
+		id, p.spare = p.spare[n-1], p.spare[:n-1]
+	} else {
+		id = p.next
+		p.next++
+		p.budget.Charge(GroupBytes)
+	}
+	p.inUse++
+	p.mu.Unlock()
+	*p.meta(id) = groupMeta{}
+	return id
+}
+
+func (p *Pool) free(id uint32) {
+	*p.group(id) = group{}
+	p.mu.Lock()
+	p.spare = append(p.spare, id)
+	p.inUse--
+	p.mu.Unlock()
+}
+
+// Bytes touched so far, spare groups included.
+func (p *Pool) Bytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return int64(p.next) * GroupBytes
+}

@@ -1,0 +1,178 @@
+package log
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"godwit/internal/evict"
+)
+
+// What to do with a segment that was chosen to be emptied.
+type What uint8
+
+const (
+	Clean What = iota // copy what lives, within its queue
+	Evict             // let the policy decide over each item
+)
+
+// Victim is a segment being emptied. Its items must be unlinked or moved, then it is given to Free.
+type Victim struct {
+	Seg   int32 // -1: none
+	What  What
+	Queue evict.Queue
+	Gen   uint32
+	pos   uint32
+	used  uint32
+}
+
+const (
+	cleanUnder = 0.78 // a segment with less live data is cleaned rather than something evicted
+	headroom   = 0.92 // with less live data than this share of the log, garbage is cleaned whatever it costs
+	cleanMax   = 0.97 // but not segments with less garbage than this leaves
+	scanWindow = 4096
+)
+
+// Victim chooses the segment to empty next: the one with the most garbage if it has enough of it, or as long as the
+// live data would fit into the log comfortably; else, if mayEvict, the oldest of the queue that the policy names. Nothing
+// evictable and nothing worth cleaning: Seg is -1.
+func (l *Log) Victim(mayEvict bool) Victim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recheck()
+	best, live := l.emptiest()
+	size := float64(int64(1) << l.shift)
+	if best >= 0 {
+		f := float64(live) / size
+		if f < cleanUnder || f < cleanMax && l.roomy() {
+			return l.drain(best, Clean)
+		}
+	}
+	if !mayEvict {
+		return Victim{Seg: -1}
+	}
+	bytes := l.bytes
+	for q := range bytes {
+		bytes[q] += l.regionBytes[q].Load()
+	}
+	q := l.policy.From(bytes)
+	for range evict.Queues {
+		for s := l.chains[q].first; s >= 0; s = l.segs[s].next {
+			if atomic.LoadInt32(&l.segs[s].pins) == 0 {
+				return l.drain(s, Evict)
+			}
+		}
+		q = evict.Main - q
+	}
+	return Victim{Seg: -1}
+}
+
+// roomy says whether the live data leaves the headroom free. l.mu is held.
+func (l *Log) roomy() bool {
+	total := l.bytes[evict.Small] + l.bytes[evict.Main]
+	room := int64(int(l.next)-len(l.gone))<<l.shift + max(l.budget.Left(), 0)
+	return float64(total-l.garbage()) < headroom*float64(room)
+}
+
+// emptiest is the sealed segment with the least live bytes, among those of a window that moves on. l.mu is held.
+func (l *Log) emptiest() (best int32, live int64) {
+	best, live = -1, 1<<62
+	n := l.next
+	at := l.scan
+	for range min(n, scanWindow) {
+		if at++; at >= n {
+			at = 0
+		}
+		g := &l.segs[at]
+		if g.state != sealed || atomic.LoadInt32(&g.pins) != 0 {
+			continue
+		}
+		if v := l.live(at); v < live {
+			best, live = at, v
+		}
+	}
+	l.scan = at
+	return best, live
+}
+
+func (l *Log) drain(s int32, w What) Victim {
+	g := &l.segs[s]
+	l.unchain(s)
+	g.state = draining
+	v := Victim{Seg: s, What: w, Queue: g.queue, Gen: g.gen, used: g.used, pos: first(s)}
+	if l.live(s) == 0 {
+		v.pos = v.used // nothing in it is linked
+	}
+	return v
+}
+
+func first(s int32) uint32 {
+	if s == 0 {
+		return 8
+	}
+	return 0
+}
+
+// Next is the next item of the victim; done at its end.
+func (l *Log) Next(v *Victim) (it Item, ref uint64, size int, ok bool) {
+	if v.pos >= v.used {
+		return
+	}
+	ref = uint64(int64(v.Seg)<<l.shift+int64(v.pos)) / 8
+	it = l.At(ref)
+	size = it.Size()
+	v.pos += uint32(size)
+	return it, ref, size, true
+}
+
+// SweepNext pins the next sealed segment from place at on in which at least a share of 1/8, or everything that has an
+// expiry, is due at now, or whose generation is older than gen. Its items may then be walked with Next and unlinked; Swept
+// ends that. The place to go on from is Seg+1; Seg is -1 when there is none up to the end.
+func (l *Log) SweepNext(at int32, now int64, gen uint32) Victim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s := at; s < l.next; s++ {
+		g := &l.segs[s]
+		if g.state != sealed || l.live(s) == 0 {
+			continue
+		}
+		if due, all := g.dueAt(now); g.gen < gen || due > 0 && (due >= all || due*8 >= uint64(g.used)) {
+			atomic.AddInt32(&g.pins, 1)
+			return Victim{Seg: s, Queue: g.queue, Gen: g.gen, used: g.used, pos: first(s)}
+		}
+	}
+	return Victim{Seg: -1}
+}
+
+// dueAt is how many bytes are surely due at now, and how many have an expiry at all.
+func (g *segment) dueAt(now int64) (due, all uint64) {
+	passed := uint64(max(now-g.opened, 0)) / 1000
+	for b := range g.due {
+		n := uint64(atomic.LoadUint32(&g.due[b]))
+		all += n
+		if uint64(1)<<b <= passed+1 {
+			due += n
+		}
+	}
+	return due, all
+}
+
+// Swept unpins the segment and replaces what is known of its expiries: left lists bytes by expiry, as Due would count.
+func (l *Log) Swept(v *Victim, now int64, left *Dues) {
+	g := &l.segs[v.Seg]
+	l.mu.Lock()
+	g.opened = now
+	for b := range g.due {
+		atomic.StoreUint32(&g.due[b], left[b])
+	}
+	l.mu.Unlock()
+	l.Unpin(v.Seg)
+}
+
+// Dues counts bytes by the time until they expire.
+type Dues [dueBuckets]uint32
+
+// Add counts size bytes that expire at ms, seen from now.
+func (d *Dues) Add(size int, ms, now int64) {
+	b := bits.Len64(uint64(max(ms-now, 0)) / 1000)
+	d[min(b, dueBuckets-1)] += uint32(size)
+}

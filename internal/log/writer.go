@@ -1,0 +1,101 @@
+package log
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"godwit/internal/evict"
+)
+
+// Writer appends items to an open segment of its own. It belongs to one lane of the store and is not safe for concurrent
+// use.
+type Writer struct {
+	l     *Log
+	queue evict.Queue
+	seg   int32 // -1: none open
+	pos   uint32
+}
+
+// NewWriter for a queue.
+func (l *Log) NewWriter(q evict.Queue) Writer { return Writer{l: l, queue: q, seg: -1} }
+
+// Has says whether n bytes can be appended to a segment of generation gen.
+func (w *Writer) Has(n int, gen uint32) bool {
+	return w.seg >= 0 && int(w.pos)+n <= 1<<w.l.shift && w.l.segs[w.seg].gen == gen
+}
+
+// Open seals what is open and takes a segment of generation gen. false: none can be had without reclaiming.
+func (w *Writer) Open(gen uint32, now int64, relocating bool) bool {
+	l := w.l
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.take(relocating)
+	if s < 0 {
+		return false
+	}
+	w.seal()
+	g := &l.segs[s]
+	*g = segment{state: open, queue: w.queue, gen: gen, opened: now, prev: -1, next: -1}
+	w.seg, w.pos = s, 0
+	if s == 0 {
+		w.pos = 8 // reference 0 means none
+		g.used = 8
+		atomic.StoreUint32(&l.dead[0], 8)
+	}
+	return true
+}
+
+// Seal closes the open segment, if any.
+func (w *Writer) Seal() {
+	w.l.mu.Lock()
+	w.seal()
+	w.l.mu.Unlock()
+}
+
+func (w *Writer) seal() {
+	if w.seg < 0 {
+		return
+	}
+	w.l.segs[w.seg].used = w.pos
+	w.l.seal(w.seg)
+	w.seg = -1
+}
+
+// Put appends an item with the key; its value is for the caller to fill. Has was asked.
+func (w *Writer) Put(h *Head, key []byte) (Item, uint64) {
+	off := int64(w.seg)<<w.l.shift + int64(w.pos)
+	it := h.write(unsafe.Add(w.l.base, off))
+	copy(it.Key(), key)
+	n := h.Size()
+	w.pos += uint32(n)
+	if h.Expiry != 0 {
+		w.l.Due(uint64(off)/8, n, h.Expiry)
+	}
+	return it, uint64(off) / 8
+}
+
+// Copy appends a copy of an item for relocation, unlinked so far. Has was asked.
+func (w *Writer) Copy(it Item, n int) (Item, uint64) {
+	off := int64(w.seg)<<w.l.shift + int64(w.pos)
+	dst := Item{unsafe.Add(w.l.base, off)}
+	copy(unsafe.Slice((*byte)(dst.p), n), unsafe.Slice((*byte)(it.p), n))
+	w.pos += uint32(n)
+	if it.Has(HasExpiry) {
+		w.l.Due(uint64(off)/8, n, it.Expiry())
+	}
+	return dst, uint64(off) / 8
+}
+
+// Undo takes back the item that was appended last, before anybody saw it.
+func (w *Writer) Undo(ref uint64) {
+	w.pos = uint32(int64(ref*8) - int64(w.seg)<<w.l.shift)
+}
+
+// Aged says whether items of the open segment are due: it should be sealed so that it can be swept.
+func (w *Writer) Aged(now int64) bool {
+	if w.seg < 0 {
+		return false
+	}
+	due, _ := w.l.segs[w.seg].dueAt(now)
+	return due > 0
+}

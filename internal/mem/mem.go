@@ -1,0 +1,82 @@
+// Package mem hands out memory that the Go collector never sees: one large virtual reservation per use, touched page by
+// page and given back to the system in pieces. Under the race detector, which does not watch mapped memory, a reservation
+// is a Go slice instead, so that a real race on items or slots is reported.
+//
+// Nothing here locks. Callers: index, log and store.
+package mem
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// PageSize is the unit in which memory is touched and given back, bytes.
+const PageSize = 4096
+
+// Space is a reservation. Its pages read as zeros until they are written.
+type Space struct {
+	raw  []byte
+	base unsafe.Pointer
+}
+
+// Reserve sets size bytes of addresses aside without touching memory. huge asks the system for huge pages where it has
+// them. Error: the system refuses the reservation (a limit on address space, or strict overcommit).
+func Reserve(size int64, huge bool) (*Space, error) {
+	raw, err := reserve(size, huge)
+	if err != nil {
+		return nil, fmt.Errorf("mem: reserve %d bytes of address space: %w (raise ulimit -v, or lower the memory limit)", size, err)
+	}
+	return &Space{raw: raw, base: unsafe.Pointer(unsafe.SliceData(raw))}, nil
+}
+
+// Base is the address of byte 0. It stays valid until Close.
+func (s *Space) Base() unsafe.Pointer { return s.base }
+
+// Size of the reservation in bytes.
+func (s *Space) Size() int64 { return int64(len(s.raw)) }
+
+// Bytes is the range [off, off+n) of the reservation.
+func (s *Space) Bytes(off, n int64) []byte { return s.raw[off : off+n : off+n] }
+
+// Release gives the pages of [off, off+n) back to the system; they read as zeros afterwards. Both are multiples of PageSize.
+func (s *Space) Release(off, n int64) { release(s.raw[off : off+n]) }
+
+// Close gives everything back. Nothing that points into the space may be used any more.
+func (s *Space) Close() error {
+	raw := s.raw
+	s.raw, s.base = nil, nil
+	return unreserve(raw)
+}
+
+// Budget is a limit in bytes and what is used of it, shared by everything that holds data.
+type Budget struct {
+	limit, used atomic.Int64
+}
+
+// SetLimit changes the limit; what is used may then be above it.
+func (b *Budget) SetLimit(n int64) { b.limit.Store(n) }
+
+// Limit in bytes.
+func (b *Budget) Limit() int64 { return b.limit.Load() }
+
+// Used bytes.
+func (b *Budget) Used() int64 { return b.used.Load() }
+
+// Left is limit less used; negative when over it.
+func (b *Budget) Left() int64 { return b.limit.Load() - b.used.Load() }
+
+// Charge takes n bytes whether or not they are there (index pages: a write that was let in must be found again).
+func (b *Budget) Charge(n int64) { b.used.Add(n) }
+
+// TryCharge takes n bytes if the limit allows.
+func (b *Budget) TryCharge(n int64) bool {
+	if b.used.Add(n) <= b.limit.Load() {
+		return true
+	}
+	b.used.Add(-n)
+	return false
+}
+
+// Refund gives n bytes back.
+func (b *Budget) Refund(n int64) { b.used.Add(-n) }

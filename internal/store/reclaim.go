@@ -1,0 +1,106 @@
+package store
+
+import (
+	"godwit/internal/evict"
+	"godwit/internal/index"
+	"godwit/internal/log"
+	"godwit/internal/mem"
+)
+
+// step empties about n bytes of the lane's victim, choosing one first if there is none. false: there is nothing that may
+// be emptied. The lane is held; stripes are taken one at a time.
+func (l *Local) step(n int) bool {
+	ln := l.lane
+	if !ln.busy {
+		ln.victim = l.s.log.Victim(!l.s.noEvict)
+		if ln.victim.Seg < 0 {
+			return false
+		}
+		ln.busy = true
+	}
+	for v := &ln.victim; n > 0; {
+		it, ref, size, ok := l.s.log.Next(v)
+		if !ok {
+			ln.busy = false
+			l.s.log.Free(v.Seg)
+			ln.reclaim = l.s.log.Tight(2)
+			return true
+		}
+		n -= size
+		l.settle(v, it, ref, size)
+	}
+	return true
+}
+
+// settle unlinks or moves one item of a victim.
+func (l *Local) settle(v *log.Victim, it log.Item, ref uint64, size int) {
+	s := l.s
+	hash := s.hash(it.WalkKey())
+	dst := v.Queue
+	if v.What == log.Evict {
+		dst = evict.Main
+	}
+	gen := s.gen.Load()
+	room := l.lane.w[dst].Has(size, gen) || l.open(dst, gen, true)
+
+	st := s.stripe(hash)
+	st.mu.Lock()
+	slot := st.table.FindRef(s.pool, index.Tag(hash), ref)
+	if slot == nil { // garbage
+		st.mu.Unlock()
+		return
+	}
+	keep, ctr := true, slot.Ctr()
+	var gone Gone
+	switch {
+	case v.Gen < gen:
+		keep, gone = false, Flushed
+	case it.Has(log.HasExpiry) && it.Expiry() != 0 && it.Expiry() <= l.now:
+		keep, gone = false, Expired
+	case v.What == log.Evict:
+		keep, ctr = evict.Fate(v.Queue, ctr)
+	}
+	if keep && room {
+		_, to := l.lane.w[dst].Copy(it, size)
+		*slot = slot.With(to, ctr)
+		if it.Has(log.InRegion) {
+			s.log.Weigh(ref, -it.Len())
+			s.log.Weigh(to, it.Len())
+		}
+		st.mu.Unlock()
+		l.stats.copied += uint64(size)
+		return
+	}
+	region := l.unlinkAt(st, slot, hash, it, ref)
+	if gone != NotGone {
+		l.reclaimed(it)
+		s.emit(Reclaimed, it)
+	} else {
+		l.evictedItem(it)
+		s.emit(Evicted, it)
+		if v.Queue == evict.Small {
+			s.ghosts.Add(hash)
+			if !s.evicted.Load() {
+				s.evicted.Store(true)
+			}
+		}
+	}
+	st.mu.Unlock()
+	if region != 0 {
+		l.releaseRegion(region)
+	}
+}
+
+// unlinkAt removes an item that was come upon in the log rather than by its key. The stripe is held; the region, if any,
+// is to be released after it.
+func (l *Local) unlinkAt(st *stripe, slot *index.Slot, hash uint64, it log.Item, ref uint64) (region mem.Handle) {
+	s := l.s
+	st.table.Remove(s.pool, index.Tag(hash), slot)
+	l.unlinked(it)
+	s.log.Kill(ref, it.Size())
+	if it.Has(log.InRegion) {
+		s.log.Weigh(ref, -it.Len())
+		region = mem.Handle(it.Handle())
+	}
+	return region
+}

@@ -1,0 +1,172 @@
+package store
+
+import (
+	"sync"
+	"time"
+
+	"godwit/internal/index"
+	"godwit/internal/log"
+	"godwit/internal/mem"
+)
+
+// sweeper is the background of a store: it unlinks what expired or was flushed and nobody asked for since, and gives
+// memory back after the limit was lowered. It works in small steps with a Local and a lane of its own.
+type sweeper struct {
+	wake chan struct{}
+	quit chan struct{}
+	done sync.WaitGroup
+}
+
+const (
+	sweepEvery = time.Second
+	sweepStep  = 64 << 10 // bytes of log between two looks at the clock and the quit channel
+)
+
+func (w *sweeper) start(s *Store, l *Local) {
+	w.quit = make(chan struct{})
+	w.done.Go(func() {
+		t := time.NewTicker(sweepEvery)
+		defer t.Stop()
+		for {
+			select {
+			case <-w.quit:
+				return
+			case <-w.wake:
+			case <-t.C:
+			}
+			l.Turn(s.clock.Ms())
+			w.shrink(l)
+			w.sealAged(s, l)
+			w.pass(l)
+			l.Publish()
+		}
+	})
+}
+
+func (w *sweeper) stop() {
+	close(w.quit)
+	w.done.Wait()
+}
+
+// kick has a pass made now.
+func (w *sweeper) kick() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (w *sweeper) quitting() bool {
+	select {
+	case <-w.quit:
+		return true
+	default:
+		return false
+	}
+}
+
+// shrink evicts until the budget is kept again.
+func (w *sweeper) shrink(l *Local) {
+	s := l.s
+	for s.budget.Left() < 0 && !w.quitting() {
+		s.log.Shrink(0)
+		if s.budget.Left() >= 0 {
+			break
+		}
+		l.enter()
+		ok := l.step(sweepStep)
+		l.leave()
+		if !ok {
+			break
+		}
+	}
+}
+
+// sealAged closes open segments in which something is due, so that the pass can look into them.
+func (w *sweeper) sealAged(s *Store, l *Local) {
+	for i := range s.lanes {
+		ln := &s.lanes[i]
+		if !ln.mu.TryLock() { // its loop is writing: next time
+			continue
+		}
+		for q := range ln.w {
+			if ln.w[q].Aged(l.now) || s.stale.Load() {
+				ln.w[q].Seal()
+			}
+		}
+		ln.mu.Unlock()
+	}
+}
+
+// pass walks the segments in which enough is due.
+func (w *sweeper) pass(l *Local) {
+	s := l.s
+	gen := s.gen.Load()
+	flushing := s.stale.Load()
+	for at := int32(0); !w.quitting(); {
+		v := s.log.SweepNext(at, l.now, gen)
+		if v.Seg < 0 {
+			break
+		}
+		at = v.Seg + 1
+		w.walk(l, &v, gen)
+	}
+	if flushing && !s.log.Older(gen) && s.gen.Load() == gen {
+		s.stale.Store(false)
+		if s.gen.Load() != gen { // a flush came in between
+			s.stale.Store(true)
+		}
+	}
+}
+
+// walk unlinks the dead items of one pinned segment.
+func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
+	s := l.s
+	var left log.Dues
+	for n := 0; ; {
+		it, ref, size, ok := s.log.Next(v)
+		if !ok {
+			break
+		}
+		if n += size; n >= sweepStep {
+			n = 0
+			l.Turn(s.clock.Ms())
+			if w.quitting() {
+				break
+			}
+		}
+		flushed := v.Gen < gen
+		if !flushed && !it.MayExpire() {
+			continue
+		}
+		hash := s.hash(it.WalkKey())
+		st := s.stripe(hash)
+		st.mu.Lock()
+		var region mem.Handle
+		if slot := st.table.FindRef(s.pool, index.Tag(hash), ref); slot != nil {
+			l.stats.checked++
+			if at := it.Expiry(); flushed || at != 0 && at <= l.now {
+				region = l.unlinkAt(st, slot, hash, it, ref)
+				l.sweptItem(it)
+				s.emit(Reclaimed, it)
+			} else if at != 0 {
+				left.Add(size, at, l.now)
+			}
+		}
+		st.mu.Unlock()
+		if region != 0 {
+			l.releaseRegion(region)
+		}
+	}
+	s.log.Swept(v, l.now, &left)
+}
+
+// Flush makes every item stored so far dead: readers see it at once, the memory comes back in the background.
+func (s *Store) Flush() {
+	s.stale.Store(true)
+	s.gen.Add(1)
+	s.sweep.kick()
+}
+
+// FlushAt makes every item stored before dead when the timeline reaches ms. One is pending at a time; 0 cancels.
+func (s *Store) FlushAt(ms int64) { s.flushAt.Store(ms) }
