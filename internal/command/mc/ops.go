@@ -79,7 +79,6 @@ type ArithOp struct {
 	Vivify       bool
 	Initial      uint64
 	VivifyExpiry int64
-	BinaryKey    bool // for a created item
 }
 
 // Counted is the outcome of arith.
@@ -90,7 +89,6 @@ type Counted struct {
 	OldExpiry int64 // timeline ms, before Touch
 	Expiry    int64 // timeline ms, now
 	Created   bool
-	BinaryKey bool // the item has a binary key
 }
 
 // DeleteOp is delete, or one of meta's milder forms.
@@ -134,8 +132,15 @@ func (w *Worker) Expiry(t int64) int64 {
 	return max(expired, w.Clock.FromUnix(t))
 }
 
-// TTL is what is left until expiry in whole seconds, rounded up. Call it for expiry != 0.
-func (w *Worker) TTL(expiry int64) int64 { return (expiry - w.L.Now() + 999) / 1000 }
+// TTL is what is left until expiry (not 0) in whole seconds, rounded up. For items that are dead already memcached prints
+// the difference of two unsigned numbers, where its clock stands at 62 when the process starts: so do we.
+func (w *Worker) TTL(expiry int64) uint32 {
+	now := w.L.Now()
+	if expiry == expired {
+		return uint32(1 - (62 + (now-w.Clock.Started())/1000))
+	}
+	return uint32((expiry - now + 999) / 1000)
+}
 
 // Fits is memcached's -I rule for an item.
 func (w *Worker) Fits(klen, vlen int, flags uint32) bool {
@@ -162,11 +167,6 @@ func (w *Worker) CAS(e *store.Entry) uint64 {
 	return e.CAS()
 }
 
-// classOf the item of e.
-func (w *Worker) classOf(e *store.Entry, klen int) int {
-	return w.Store.ClassOf(klen, e.Len(), e.Flags())
-}
-
 // gone counts an item that the lookup found dead.
 func (w *Worker) gone(e *store.Entry) {
 	switch e.Gone() {
@@ -186,7 +186,7 @@ func (w *Worker) Fetch(key []byte) *store.Entry {
 		w.miss(e, key)
 		return nil
 	}
-	w.St.Class(w.classOf(e, len(key))).GetHits++
+	w.St.Class(e.Class()).GetHits++
 	if w.Watch.Load() != 0 {
 		w.logHit(e, key)
 	}
@@ -203,7 +203,6 @@ func (w *Worker) FetchTouch(key []byte, expiry int64) (*store.Entry, Code) {
 	}
 	if !e.Found() {
 		w.St.C.TouchMisses++
-		w.St.C.GetMisses++
 		w.miss(e, key)
 		return nil, NotFound
 	}
@@ -234,7 +233,7 @@ func (w *Worker) Touch(key []byte, expiry int64) Code {
 
 // touched counts a touch of a found item.
 func (w *Worker) touched(e *store.Entry, key []byte) {
-	w.St.Class(w.classOf(e, len(key))).TouchHits++
+	w.St.Class(e.Class()).TouchHits++
 	if w.Watch.Load() != 0 {
 		w.logHit(e, key)
 	}

@@ -31,7 +31,7 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 	if w.Watch.Load() != 0 {
 		w.logLookup(e, op.Key)
 	}
-	if op.Check && !w.matches(op.CAS, e) {
+	if op.Check && op.CAS != w.CAS(e) {
 		return Counted{Code: Exists}
 	}
 	if e.Large() {
@@ -41,7 +41,7 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 	if !ok {
 		return Counted{Code: NonNumeric}
 	}
-	class := w.St.Class(w.classOf(e, len(op.Key)))
+	class := w.St.Class(e.Class())
 	if op.Decr {
 		class.DecrHits++
 		v -= min(v, op.Delta)
@@ -49,15 +49,15 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 		class.IncrHits++
 		v += op.Delta
 	}
-	r = Counted{Value: v, OldExpiry: e.Expiry(), Expiry: e.Expiry(), BinaryKey: e.Marks()&store.BinaryKey != 0}
+	r = Counted{Value: v, OldExpiry: e.Expiry(), Expiry: e.Expiry()}
 	if op.Touch {
 		r.Expiry = op.Expiry
 	}
 	var text [20]byte
 	digits := bytesx.AppendUint(text[:0], v)
-	spec := store.Spec{
-		Flags: e.Flags(), Expiry: r.Expiry, Len: max(e.Len(), len(digits)),
-		Marks: e.Marks() &^ store.Evictable,
+	spec := store.Spec{Flags: e.Flags(), Expiry: r.Expiry, Len: len(digits)}
+	if len(digits) <= e.Len() { // in memcached this is the same item still
+		spec.Len, spec.Marks = e.Len(), e.Marks()
 	}
 	pad(e.Replace(spec, op.NewCAS), digits)
 	r.CAS = w.CAS(e)
@@ -69,13 +69,10 @@ func (w *Worker) vivify(op *ArithOp, e *store.Entry) Counted {
 	var text [20]byte
 	digits := bytesx.AppendUint(text[:0], op.Initial)
 	spec := store.Spec{Expiry: op.VivifyExpiry, Len: len(digits)}
-	if op.BinaryKey {
-		spec.Marks = store.BinaryKey
-	}
 	pad(e.Replace(spec, op.NewCAS), digits)
 	return Counted{
 		Value: op.Initial, CAS: w.CAS(e), OldExpiry: spec.Expiry, Expiry: spec.Expiry,
-		Created: true, BinaryKey: op.BinaryKey,
+		Created: true,
 	}
 }
 

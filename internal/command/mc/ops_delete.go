@@ -2,11 +2,8 @@ package mc
 
 import "godwit/internal/store"
 
-// Deleted is the outcome of delete. The rest is set only where the item was found.
-type Deleted struct {
-	Code      Code
-	BinaryKey bool
-}
+// Deleted is the outcome of delete.
+type Deleted struct{ Code Code }
 
 // Delete removes an item, or makes it stale or empty.
 func (w *Worker) Delete(op *DeleteOp) Deleted {
@@ -15,7 +12,7 @@ func (w *Worker) Delete(op *DeleteOp) Deleted {
 	if op.Stale || op.Empty {
 		var err error
 		if e, err = w.L.LockWrite(op.Key, hash); err != nil {
-			return Deleted{Code: NoMemory}
+			return Deleted{NoMemory}
 		}
 	} else {
 		e = w.L.Lock(op.Key, hash)
@@ -25,19 +22,19 @@ func (w *Worker) Delete(op *DeleteOp) Deleted {
 		w.gone(e)
 		w.St.C.DeleteMisses++
 		w.logDelete(op, e)
-		return Deleted{Code: NotFound}
+		return Deleted{NotFound}
 	}
-	d := Deleted{BinaryKey: e.Marks()&store.BinaryKey != 0}
-	if op.Check && !w.matches(op.CAS, e) {
+	if op.Check && op.CAS != w.CAS(e) {
 		w.St.C.DeleteMisses++
-		d.Code = Exists
-		return d
+		return Deleted{Exists}
 	}
-	w.St.Class(w.classOf(e, len(op.Key))).DeleteHits++
+	if !op.Stale || op.Empty { // memcached does not count what only turns stale
+		w.St.Class(e.Class()).DeleteHits++
+	}
 	if !op.Stale && !op.Empty {
 		w.logDelete(op, e)
 		e.Delete()
-		return d
+		return Deleted{OK}
 	}
 	if op.Empty {
 		w.empty(op, e)
@@ -49,7 +46,7 @@ func (w *Worker) Delete(op *DeleteOp) Deleted {
 		e.SetCAS(op.NewCAS)
 		e.Mark(store.Stale, store.WinSent)
 	}
-	return d
+	return Deleted{OK}
 }
 
 // empty replaces the value by nothing and the client flags by op's; e is locked for writing.
@@ -58,7 +55,7 @@ func (w *Worker) empty(op *DeleteOp, e *store.Entry) {
 	if cas == 0 {
 		cas = e.CAS()
 	}
-	spec := store.Spec{Flags: op.Flags, Marks: e.Marks() &^ store.Evictable}
+	spec := store.Spec{Flags: op.Flags}
 	if op.Touch {
 		spec.Expiry = op.Expiry
 	}

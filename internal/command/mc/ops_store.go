@@ -152,10 +152,11 @@ func (w *Worker) settle(op *StoreOp, e *store.Entry, code Code, vlen int) {
 		}
 	case op.Mode == Add:
 		touchLRU(e)
-	case op.Check && code == OK:
-		w.St.Class(w.classOf(e, len(op.Key))).CasHits++
-	case op.Check:
-		w.St.Class(w.classOf(e, len(op.Key))).CasBadval++
+	case !op.Check || op.Mode >= Append: // append and prepend compare ids, but memcached does not count it
+	case code == OK:
+		w.St.Class(e.Class()).CasHits++
+	default:
+		w.St.Class(e.Class()).CasBadval++
 	}
 	if w.Watch.Load() != 0 {
 		w.logLookup(e, op.Key)
@@ -222,7 +223,7 @@ func (w *Worker) take(op *StoreOp, e *store.Entry) (o old) {
 		}
 		return o
 	}
-	o.spec = store.Spec{Flags: e.Flags(), Expiry: o.expiry, Len: e.Len(), Marks: e.Marks() & store.BinaryKey}
+	o.spec = store.Spec{Flags: e.Flags(), Expiry: o.expiry, Len: e.Len()}
 	if e.Len() <= smallValue {
 		w.scratch = append(w.scratch[:0], e.Value()...)
 		o.value = w.scratch

@@ -59,7 +59,7 @@ type DeleteEvent struct {
 }
 
 func (w *Worker) logHit(e *store.Entry, key []byte) {
-	w.Log.Fetch(w, &FetchEvent{Key: key, Status: FetchHit, Class: w.classOf(e, len(key)), Size: e.Len()})
+	w.Log.Fetch(w, &FetchEvent{Key: key, Status: FetchHit, Class: e.Class(), Size: e.Len()})
 }
 
 func (w *Worker) logMiss(e *store.Entry, key []byte) {
@@ -90,7 +90,7 @@ func (w *Worker) logStore(op *StoreOp, code Code, vlen int) {
 func (w *Worker) logLookup(e *store.Entry, key []byte) {
 	ev := FetchEvent{Key: key, Internal: true}
 	if e.Found() {
-		ev.Status, ev.Class, ev.Size = FetchHit, w.classOf(e, len(key)), e.Len()
+		ev.Status, ev.Class, ev.Size = FetchHit, e.Class(), e.Len()
 	} else {
 		ev.Status = missStatus(e)
 	}
@@ -103,7 +103,7 @@ func (w *Worker) logDelete(op *DeleteOp, e *store.Entry) {
 	}
 	ev := DeleteEvent{Key: op.Key, Meta: op.Meta}
 	if e.Found() {
-		ev.Found, ev.Class, ev.Size = true, w.classOf(e, len(op.Key)), e.Len()
+		ev.Found, ev.Class, ev.Size = true, e.Class(), e.Len()
 	}
 	w.Log.Delete(w, &ev)
 }
