@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+	"time"
 )
 
 // accepted is a new connection on its way to an event loop. It has entered the gate.
@@ -53,6 +54,8 @@ func (s *Server) acceptFailed(k *sock, err error) bool {
 
 // refuse tells a client that there is no room.
 func refuse(nc net.Conn) {
+	nc.SetWriteDeadline(time.Now().Add(time.Second))
 	nc.Write([]byte(refusal))
+	discard(nc)
 	nc.Close()
 }

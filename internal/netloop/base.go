@@ -24,6 +24,7 @@ const (
 type base struct {
 	srv   *Server
 	sess  Session
+	self  any // the connection that embeds this
 	sock  *sock
 	peer  netip.AddrPort // invalid for unix sockets
 	id    int

@@ -2,7 +2,10 @@
 
 package netloop
 
-import "syscall"
+import (
+	"net"
+	"syscall"
+)
 
 // narrowUmask sets the process's umask so that a file made next has no rights outside mode. Files that other threads
 // make in between get fewer rights, never more.
@@ -24,4 +27,23 @@ func inheritedOptions(_, _ string, c syscall.RawConn) error {
 		syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
 		syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_KEEPALIVE, 1)
 	})
+}
+
+// discard ends the sending side and takes what the client has sent off the socket, without waiting: closing with unread
+// input resets the connection, and the client might lose the last answer. Nobody else may be reading.
+func discard(nc net.Conn) {
+	if cw, ok := nc.(interface{ CloseWrite() error }); ok {
+		cw.CloseWrite()
+	}
+	sc, ok := nc.(syscall.Conn)
+	if !ok {
+		return
+	}
+	if rc, err := sc.SyscallConn(); err == nil {
+		var scrap [4096]byte
+		rc.Read(func(fd uintptr) bool {
+			syscall.Read(int(fd), scrap[:])
+			return true
+		})
+	}
 }

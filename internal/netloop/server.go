@@ -34,7 +34,6 @@ type Server struct {
 	socks []*sock
 	loops []eventLoop
 	std   []*stdLoop
-	udp   []*udpConn
 	gate  gate
 	io    string // what IO came to
 
@@ -44,6 +43,8 @@ type Server struct {
 	outKill atomic.Uint64
 	inKill  atomic.Uint64
 	tls     tlsCounters
+
+	udpDrops atomic.Uint64
 
 	asked    chan Verdict
 	stopping atomic.Bool
@@ -76,6 +77,7 @@ func New(cfg Config, h Handler) (*Server, error) {
 	setDefault(&c.ReadBufSize, 64<<10)
 	setDefault(&c.InLimit, 8<<20)
 	setDefault(&c.UDPReply, 64<<10)
+	c.UDPReply = min(c.UDPReply, 0xffff*udpPayload)
 	setDefault(&c.DrainTimeout, 5*time.Second)
 	setDefault(&c.Handshake, 15*time.Second)
 	if c.ReadMemLimit > 0 {

@@ -14,6 +14,7 @@ type Stats struct {
 	ReadBufFree           uint64 // bytes in buffers ready to be lent
 	IdleKicks             uint64
 	InKills, OutKills     uint64 // connections closed for too much unread input, or too much unsent output
+	DatagramDrops         uint64 // datagrams whose answer was too big, or not ready in time
 	TLSNewSessions        uint64
 	TLSHandshakeErrors    uint64
 	TLSProtoErrors        uint64
@@ -30,6 +31,12 @@ func (s *Server) Stats() Stats {
 		st.ReadBufBytes += uint64(used)
 		st.ReadBufFree += uint64(free)
 	}
+	for _, l := range s.std {
+		st.ReadBufs += uint64(l.load())
+		st.ReadBufBytes += uint64(l.buf.Load())
+	}
+	st.TLSNewSessions, st.TLSHandshakeErrors, st.TLSProtoErrors = s.tls.sessions.Load(), s.tls.handshake.Load(), s.tls.proto.Load()
+	st.DatagramDrops = s.udpDrops.Load()
 	st.IdleKicks = s.kicks.Load()
 	st.InKills, st.OutKills = s.inKill.Load(), s.outKill.Load()
 	return st
@@ -59,6 +66,9 @@ func (s *Server) Conns(fn func(ConnInfo)) {
 	now := s.now.Load()
 	for _, l := range s.loops {
 		l.each(func(c *base) { fn(c.info(l.state(c), now)) })
+	}
+	for _, l := range s.std {
+		l.reg.each(func(c *base) { fn(c.info(State(c.st.Load()), now)) })
 	}
 }
 
