@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// MemcachedVersion is the version of memcached that the memcached door equals, error texts included.
-const MemcachedVersion = "1.6.45"
-
 // parser is the state of one command line.
 type parser struct {
 	m                                              *Memcached

@@ -175,7 +175,7 @@ var words = []Row{
 		}},
 	{Long: "sock_cookie_id", Arg: Required, Meta: "n", Missing: "Missing sock_cookie_id argument",
 		Help: "   - sock_cookie_id:      attributes an ID to a socket for ip filtering/firewalls \n",
-		Doc:  "Mark of the listening sockets (SO_MARK), for packet filters.",
+		Doc:  "Mark of the listening sockets, for packet filters.", NoEffect: "sockets are not marked",
 		set: func(p *parser, arg string) *Exit {
 			p.m.SockCookieID, _ = u32(arg)
 			return nil

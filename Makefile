@@ -1,0 +1,65 @@
+# Targets for working on godwit. Bare "make" lists them.
+
+GO       ?= go
+BIN      ?= bin/godwit
+FUZZTIME ?= 20s
+STATIC   := CGO_ENABLED=0
+CHECKER  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.DEFAULT_GOAL := help
+.PHONY: help build dev test race invariants fuzz bench lint fmt cross arm64 man check clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
+
+build: ## the static binary, at bin/godwit
+	$(STATIC) $(GO) build -trimpath -o $(BIN) ./cmd/godwit
+
+dev: ## run the server with all internal checks on
+	$(GO) run -tags invariants ./cmd/godwit serve -m 256
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## all tests under the race detector; off-heap memory lives in Go slices then, so that races on it are seen
+	$(GO) test -race -tags race ./...
+
+invariants: ## all tests with the internal checks on
+	$(GO) test -tags invariants ./...
+
+fuzz: ## every fuzz target for FUZZTIME (20s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+bench: ## benchmarks of the layers; compare two outputs with benchstat
+	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+lint: ## formatting, go vet, staticcheck, import rules
+	@test -z "$$(gofmt -l cmd internal test)" || { gofmt -l cmd internal test; echo 'run make fmt'; exit 1; }
+	$(GO) vet ./...
+	$(GO) run $(CHECKER) ./...
+	$(GO) test ./test/deps
+
+fmt: ## format the sources
+	gofmt -w cmd internal test
+
+cross: ## build for every system that is supported
+	@for target in linux/amd64 linux/arm64 darwin/arm64 freebsd/amd64; do \
+	  echo $$target; \
+	  $(STATIC) GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath -o /dev/null ./cmd/godwit || exit 1; \
+	done
+
+arm64: ## unit tests as arm64 code, under qemu
+	$(STATIC) GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./internal/...
+
+man: ## write the part of the man page that comes from the table of settings
+	$(GO) test ./internal/config -run TestManPage -update-man
+
+check: lint test race invariants ## what a change must pass
+
+clean: ## remove what was built
+	rm -rf bin

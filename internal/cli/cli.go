@@ -1,0 +1,81 @@
+// Package cli is the command line of godwit: it picks the face that the process was called by and hands its arguments
+// on. Called by cmd/godwit alone.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"godwit/internal/config"
+	"godwit/internal/server"
+)
+
+// command is a subcommand. prog is what it was called as, for its error texts.
+type command struct {
+	name, summary string
+	run           func(prog string, args []string, stdout, stderr io.Writer) int
+}
+
+// commands in the order of the help. It is filled by init because help prints it.
+var commands []command
+
+func init() {
+	commands = []command{
+		{"serve", "serve memcached clients on port 11211 with most of the memory (also without a subcommand)", serve},
+		{"memcached", "be memcached: its options, its defaults, its exit status", memcached},
+		{"version", "print the version", version},
+		{"help", "print this text", help},
+	}
+}
+
+// links are names under which a copy of or a link to the program is memcached.
+var links = map[string]bool{"memcached": true, "memcached-debug": true}
+
+// Main runs the program and gives its exit status. args[0] is the name it was called by.
+func Main(args []string, stdout, stderr io.Writer) int {
+	if links[filepath.Base(args[0])] {
+		return memcached(args[0], args[1:], stdout, stderr)
+	}
+	if len(args) == 1 {
+		return serve(args[0], nil, stdout, stderr)
+	}
+	switch first := args[1]; first {
+	case "-h", "--help":
+		return help(args[0], nil, stdout, stderr)
+	case "-V", "--version":
+		return version(args[0], nil, stdout, stderr)
+	default:
+		for _, c := range commands {
+			if c.name == first {
+				return c.run(args[0]+" "+first, args[2:], stdout, stderr)
+			}
+		}
+		if strings.HasPrefix(first, "-") {
+			return serve(args[0], args[1:], stdout, stderr)
+		}
+		fmt.Fprintf(stderr, "%s: unknown command %q; see %s help\n", args[0], first, args[0])
+		return config.ExitUsage
+	}
+}
+
+func memcached(prog string, args []string, stdout, stderr io.Writer) int {
+	set, exit := config.ParseMemcached(prog, args)
+	if exit != nil {
+		return leave(exit, stdout, stderr)
+	}
+	return server.Run(set, server.Options{UserRequired: true, Stderr: stderr})
+}
+
+// leave ends a command that the parser has answered.
+func leave(exit *config.Exit, stdout, stderr io.Writer) int {
+	io.WriteString(stdout, exit.Stdout)
+	io.WriteString(stderr, exit.Stderr)
+	return exit.Code
+}
+
+func version(_ string, _ []string, stdout, _ io.Writer) int {
+	fmt.Fprintf(stdout, "godwit %s (equals memcached %s)\n", config.Version, config.MemcachedVersion)
+	return 0
+}
