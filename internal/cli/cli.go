@@ -65,6 +65,7 @@ func memcached(prog string, args []string, stdout, stderr io.Writer) int {
 	if exit != nil {
 		return leave(exit, stdout, stderr)
 	}
+	io.WriteString(stderr, set.Warnings)
 	return server.Run(set, server.Options{UserRequired: true, Stderr: stderr})
 }
 

@@ -65,8 +65,7 @@ func TestSettings(t *testing.T) {
 		{"-t 3", func(m *Memcached) any { return m.ThreadsGiven }, true},
 		{"-o watcher_logbuf_size=1,read_buf_mem_limit=2", func(m *Memcached) any { return []any{m.WatcherLogbuf, m.ReadBufMemLimit} }, []any{1024, int64(2 << 20)}},
 		{"-L -o hashpower=13,modern,relaxed_privileges -L -t 65", func(m *Memcached) any { return strings.Join(m.Notices, "|") },
-			"WARNING: Setting a high number of workerthreads is not recommended.| Set this value to the number of cores in your machine or less." +
-				"|-L has no effect: large pages are used wherever they fit the limit|-o hashpower has no effect: the index grows and shrinks by itself"},
+			"-L has no effect: large pages are used wherever they fit the limit|-o hashpower has no effect: the index grows and shrinks by itself"},
 	} {
 		m, exit := ParseMemcached("memcached", split(t, tc.args))
 		if exit != nil {

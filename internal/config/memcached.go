@@ -79,9 +79,10 @@ type Memcached struct {
 	SockCookieID uint32
 
 	// Ours
-	Notices []string // lines for stderr once the server listens: options given that have no effect here, and warnings
-	Admin   string   // --admin ADDR: metrics, health, pprof
-	IO      string   // --io=auto|epoll|io_uring|std
+	Warnings string   // lines for stderr at once
+	Notices  []string // lines for stderr once the server listens: options given that have no effect here
+	Admin    string   // --admin ADDR: metrics, health, pprof
+	IO       string   // --io=auto|epoll|io_uring|std
 }
 
 // Defaults are memcached's.

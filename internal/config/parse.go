@@ -12,7 +12,7 @@ type parser struct {
 	chunkMaxGiven, slabSizesGiven, valueGiven      bool
 	usage                                          func(*Memcached) string // Usage, which reads the table that the parser is called from
 	slabSizes                                      string
-	warnings                                       strings.Builder // printed as they are met, before an error
+	warnings                                       strings.Builder // see Memcached.Warnings; they come before an error
 	told                                           []*Row          // settings without effect, each once
 }
 
@@ -53,10 +53,7 @@ func Parse(m *Memcached, prog string, args []string) (*Memcached, *Exit) {
 		exit.Stderr = p.warnings.String() + exit.Stderr
 		return nil, exit
 	}
-	m.Notices = nil
-	if p.warnings.Len() > 0 {
-		m.Notices = strings.Split(strings.TrimSuffix(p.warnings.String(), "\n"), "\n")
-	}
+	m.Warnings, m.Notices = p.warnings.String(), nil
 	for _, r := range p.told {
 		m.Notices = append(m.Notices, r.Name()+" has no effect: "+r.NoEffect)
 	}

@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/coreos/go-systemd/v22/activation"
-	"github.com/coreos/go-systemd/v22/daemon"
+	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 
 	"godwit/internal/config"
@@ -35,9 +35,9 @@ func (s *Server) passed() []*netloop.Listener {
 
 // notifyReady tells the service manager, if there is one, that clients may come.
 func notifyReady() {
-	daemon.SdNotify(false, daemon.SdNotifyReady)
+	systemd.SdNotify(false, systemd.SdNotifyReady)
 }
 
 func notifyStopping() {
-	daemon.SdNotify(false, daemon.SdNotifyStopping)
+	systemd.SdNotify(false, systemd.SdNotifyStopping)
 }
