@@ -5,8 +5,10 @@
 // New items enter the small queue. At its end an item that was read since goes on to the main queue, the others leave and
 // are remembered as ghosts. At the end of main an item whose counter is not zero gets another round with the counter lowered
 // by one. A key that returns while its ghost is known enters main at once. A fixed size of the small queue fails when the
-// hot set moves, so its share climbs the hill of the hit ratio.
+// hot set moves, so its share grows whenever the hit ratio falls, and shrinks again slowly (docs/decisions/0002).
 package evict
+
+import "math"
 
 // Queue of a segment.
 type Queue uint8
@@ -20,27 +22,27 @@ const (
 // Policy is S3-FIFO's state. The caller serializes its methods.
 type Policy struct {
 	share float64 // of the small queue in all evictable bytes
-	dir   float64 // +1 or -1: where the climber goes
 	gets  int64
 	hits  int64
 	ratio float64 // of the period before
 }
 
 const (
-	startShare = 0.10
-	minShare   = 0.05
-	maxShare   = 0.90
-	climbStep  = 0.05
+	restShare = 0.06
+	maxShare  = 0.90
+	growStep  = 0.15
+	restStep  = 0.02
 )
 
 // New policy.
-func New() *Policy { return &Policy{share: startShare, dir: 1} }
+func New() *Policy { return &Policy{share: restShare} }
 
 // Share of the small queue at present, 0 to 1.
 func (p *Policy) Share() float64 { return p.share }
 
-// Note counts requests and hits since the last call. Once there were as many requests as the cache has items, the share
-// moves a step, in the other direction than before if the hit ratio fell.
+// Note counts requests and hits since the last call. Once there were as many requests as the cache has items, it looks at
+// the hit ratio. A fall by more than chance explains means that the hot set moves: recency counts for more, the small queue
+// grows by a step. While nothing falls it shrinks slowly to where it is best for a steady load.
 func (p *Policy) Note(gets, hits, items int64) {
 	p.gets += gets
 	p.hits += hits
@@ -48,10 +50,11 @@ func (p *Policy) Note(gets, hits, items int64) {
 		return
 	}
 	r := float64(p.hits) / float64(p.gets)
-	if r < p.ratio {
-		p.dir = -p.dir
+	if r < p.ratio-3*math.Sqrt(2*r*(1-r)/float64(p.gets)) {
+		p.share = min(p.share+growStep, maxShare)
+	} else {
+		p.share = max(p.share-restStep, restShare)
 	}
-	p.share = min(max(p.share+p.dir*climbStep, minShare), maxShare)
 	p.ratio, p.gets, p.hits = r, 0, 0
 }
 

@@ -26,7 +26,7 @@ type Victim struct {
 }
 
 const (
-	cleanUnder = 0.78 // a segment with less live data is cleaned rather than something evicted
+	cleanUnder = 0.75 // a segment with less live data is cleaned rather than something evicted
 	headroom   = 0.92 // with less live data than this share of the log, garbage is cleaned whatever it costs
 	cleanMax   = 0.97 // but not segments with less garbage than this leaves
 	scanWindow = 4096

@@ -114,7 +114,7 @@ func (l *Local) Build(key []byte, sp Spec) (*Pending, error) {
 	}
 	p := &l.small
 	p.head = sp.head(key, l.now)
-	p.queue = l.queueFor(l.s.hash(key))
+	p.queue = l.queueFor(key, l.s.hash(key))
 	if !l.room(p.queue, p.head.Size()) {
 		l.leave()
 		l.outOfMemory(&p.head)
@@ -125,12 +125,24 @@ func (l *Local) Build(key []byte, sp Spec) (*Pending, error) {
 	return p, nil
 }
 
-// queueFor is where a new item goes: to main if the key was evicted not long ago. A wrong guess costs nothing but a place.
-func (l *Local) queueFor(hash uint64) evict.Queue {
-	if l.s.evicted.Load() && l.s.ghosts.Take(hash, l.s.items.Load()) {
+// queueFor is where a new item goes once the store is full: to main if it replaces one there, or if the key was evicted
+// not long ago. A wrong guess costs nothing but a place.
+func (l *Local) queueFor(key []byte, hash uint64) evict.Queue {
+	s := l.s
+	if !s.evicted.Load() {
+		return evict.Small
+	}
+	e := &l.e
+	e.lock(key, hash)
+	found, q := e.slot != nil, evict.Small
+	if found {
+		q = s.log.Queue(e.slot.Ref())
+	}
+	e.unlock()
+	if !found && s.ghosts.Take(hash, s.items.Load()) {
 		return evict.Main
 	}
-	return evict.Small
+	return q
 }
 
 func (l *Local) buildLarge(key []byte, sp *Spec) (*Pending, error) {
@@ -308,7 +320,7 @@ func (l *Local) LockWrite(key []byte, hash uint64) (*Entry, error) {
 // LockLink is Lock, ready to Link p. A p that is not linked when Unlock comes is discarded by it, unless it is large.
 func (l *Local) LockLink(p *Pending, hash uint64) *Entry {
 	if p.region != 0 {
-		p.queue = l.queueFor(hash)
+		p.queue = l.queueFor(p.key, hash)
 		if l.room(p.queue, p.head.Size()) || l.open(p.queue, l.s.gen.Load(), true) {
 			p.item, p.ref = l.lane.w[p.queue].Put(&p.head, p.key)
 		}
