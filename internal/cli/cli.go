@@ -65,7 +65,6 @@ func memcached(prog string, args []string, stdout, stderr io.Writer) int {
 	if exit != nil {
 		return leave(exit, stdout, stderr)
 	}
-	io.WriteString(stderr, set.Warnings)
 	return server.Run(set, server.Options{UserRequired: true, Stderr: stderr})
 }
 

@@ -22,7 +22,6 @@ func serve(prog string, args []string, stdout, stderr io.Writer) int {
 	if exit != nil {
 		return leave(exit, stdout, stderr)
 	}
-	io.WriteString(stderr, set.Warnings)
 	return server.Run(set, server.Options{Stderr: stderr, Ready: announce})
 }
 

@@ -62,6 +62,9 @@ func Run(set *config.Memcached, opt Options) int {
 	s := &Server{set: set, opt: opt}
 	sig := watchSignals()
 	defer sig.close()
+	if !inBackground() {
+		io.WriteString(opt.Stderr, set.Warnings)
+	}
 	if set.Daemon && !inBackground() {
 		// What can be checked before going to the background is, as memcached does it.
 		if err := s.prepare(); err != nil {
