@@ -181,7 +181,7 @@ func (l *Log) worthCleaning() bool {
 	if total < l.keep {
 		return false
 	}
-	return l.garbage()*4 > total
+	return l.garbage()*5 > total*2
 }
 
 // garbage is the number of bytes in sealed segments that hold nothing alive. l.mu is held.
