@@ -101,7 +101,7 @@ func rows(t *testing.T) map[string]int {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	line := regexp.MustCompile("^\\| (\\d+) \\|(.*)\\|")
+	line := regexp.MustCompile(`^\| (\d+) \|(.*)\|`)
 	name := regexp.MustCompile("`([a-z0-9/]+)`")
 	out := map[string]int{}
 	for sc := bufio.NewScanner(f); sc.Scan(); {
