@@ -37,6 +37,7 @@ type Server struct {
 	gate  gate
 	io    string // what IO came to
 
+	idleMs  int64        // idle timeout, in what now counts
 	now     atomic.Int64 // milliseconds since the start, advanced by tick: good for idle times, costs nothing to read
 	start   time.Time
 	kicks   atomic.Uint64
@@ -83,6 +84,7 @@ func New(cfg Config, h Handler) (*Server, error) {
 	if c.ReadMemLimit > 0 {
 		c.ReadMemLimit = max(c.ReadMemLimit, 1<<20)
 	}
+	s.idleMs = (c.IdleTimeout + s.step()).Milliseconds()
 	if c.Logf == nil {
 		c.Logf = func(string, ...any) {}
 	}
@@ -218,12 +220,17 @@ func (s *Server) closeSocks() {
 	}
 }
 
+// step is the time between ticks.
+func (s *Server) step() time.Duration {
+	if t := s.cfg.IdleTimeout; t > 0 {
+		return min(time.Second, max(t/8, 10*time.Millisecond))
+	}
+	return time.Second
+}
+
 // tick advances now and starts the scans for idle connections. One goroutine.
 func (s *Server) tick() {
-	step := time.Second
-	if s.cfg.IdleTimeout > 0 {
-		step = min(step, max(s.cfg.IdleTimeout/4, 10*time.Millisecond))
-	}
+	step := s.step()
 	t := time.NewTicker(step)
 	defer t.Stop()
 	scanned := s.start
@@ -246,9 +253,10 @@ func (s *Server) tick() {
 	}
 }
 
-// idle says whether a connection with nothing to do has waited longer than allowed.
+// idle says whether a connection with nothing to do has waited longer than allowed. Its last input may be up to a step of
+// tick younger than noted.
 func (s *Server) idle(c *base) bool {
-	return s.now.Load()-c.last.Load() >= s.cfg.IdleTimeout.Milliseconds() && c.sess.Idle()
+	return s.now.Load()-c.last.Load() >= s.idleMs && c.sess.Idle()
 }
 
 // least is the event loop, or the goroutine loop, with the fewest connections.

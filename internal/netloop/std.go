@@ -64,6 +64,7 @@ type stdConn struct {
 	unpark sync.Cond // on mu: parked, dead or over have changed
 	parked bool
 	dead   bool
+	taking bool // the session has a Sink
 	inRead bool // the reader is in Read, without mu
 	out    outbox
 	buf    []byte
@@ -113,8 +114,8 @@ func (s *Server) serveStd(k *sock, nc net.Conn) {
 	}
 	c.set(StateWaiting)
 	c.last.Store(s.now.Load())
-	l.reg.add(&c.base)
 	c.self = c
+	l.reg.add(&c.base)
 	s.wg.Go(c.serve)
 }
 
@@ -290,6 +291,11 @@ func (c *stdConn) pump() {
 		}
 		switch v {
 		case More:
+			if c.taking {
+				c.set(StateReading)
+			} else {
+				c.set(StateWaiting)
+			}
 			return
 		case Yield:
 			runtime.Gosched()
@@ -320,21 +326,15 @@ func (c *stdConn) feed() Verdict {
 		c.r += n
 		c.sess.Sunk(n)
 		if n < len(s) {
-			c.set(StateReading)
+			c.taking = true
 			return More
 		}
 	}
 	used, v := c.sess.Feed(c.buf[c.r:c.w], &c.out.Out)
 	c.r += used
-	if v == More {
-		if s := c.sess.Sink(); len(s) > 0 {
-			if c.r < c.w {
-				return c.feed()
-			}
-			c.set(StateReading)
-		} else {
-			c.set(StateWaiting)
-		}
+	c.taking = v == More && len(c.sess.Sink()) > 0
+	if c.taking && c.r < c.w {
+		return c.feed()
 	}
 	return v
 }
