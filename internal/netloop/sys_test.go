@@ -1,0 +1,58 @@
+//go:build unix
+
+package netloop
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+)
+
+func dup(f *os.File) (int, error) { return syscall.Dup(int(f.Fd())) }
+
+// Running out of descriptors suspends accepting; it must not spin, and it must end.
+func TestOutOfDescriptors(t *testing.T) {
+	drivers(t, Config{}, func(t *testing.T, r *rig) {
+		c := r.dial()
+		c.send("echo a\n")
+		c.want("a\n")
+		var old syscall.Rlimit
+		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &old); err != nil {
+			t.Fatal(err)
+		}
+		late := r.dialAt("tcp", r.addr)
+		<-r.h.opened
+		if !r.tls {
+			<-r.h.opened
+		}
+		// The client's socket takes the last descriptor, so that the server finds none.
+		probe, err := os.Open(os.DevNull)
+		if err != nil {
+			t.Fatal(err)
+		}
+		low := old
+		low.Cur = uint64(probe.Fd()) + 1
+		probe.Close()
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
+			t.Fatal(err)
+		}
+		nc, err := net.Dial("tcp", r.addr)
+		if err != nil {
+			syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old)
+			t.Skip("no descriptor for the client: ", err)
+		}
+		defer nc.Close()
+		eventually(t, "suspended", func() bool { return r.s.Stats().ListenDisabled > 0 })
+		syscall.Setrlimit(syscall.RLIMIT_NOFILE, &old)
+		_ = late
+		if !r.tls {
+			fmt.Fprintf(nc, "echo a\n")
+			if _, err := nc.Read(make([]byte, 2)); err != nil {
+				t.Error(err)
+			}
+		}
+		eventually(t, "accepting", func() bool { return r.s.Stats().Accepting })
+	})
+}
