@@ -14,8 +14,8 @@ type Bin struct {
 
 	sasl auth.Exchange
 	q    binRequest
-	up   binUpload
-	skip int64 // bytes of a refused body that are still to come
+	up   *binUpload // a value that arrives over several Feeds
+	skip int64      // bytes of a refused body that are still to come
 }
 
 // binRequest is one packet as its handler sees it. extras and key point into the input; so does value, if whole.
@@ -27,8 +27,8 @@ type binRequest struct {
 	whole              bool // value is all there
 }
 
-// binHandler answers one packet that has the shape its opcode asks for. Storage and SASL ops leave q.whole as they
-// found it; if they need a value that is not there they say so with wait.
+// binHandler answers one packet that has the shape its opcode asks for, and whose extras and key are there. The value may
+// not be: see binNext.
 type binHandler func(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext
 
 // binNext is what a handler leaves to be done with its packet.
@@ -97,7 +97,7 @@ func (b *Bin) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) 
 
 // body takes the bytes of in that belong to a packet begun earlier.
 func (b *Bin) body(w *Worker, in []byte, out *bytesx.Out) (used int) {
-	if b.up.active {
+	if b.up != nil {
 		used = b.upload(w, in, out)
 	}
 	if b.skip > 0 {
@@ -170,15 +170,14 @@ func (b *Bin) refuse(q *binRequest) mcbin.Status {
 }
 
 // Idle says that no packet is half done.
-func (b *Bin) Idle() bool { return !b.up.active && b.skip == 0 }
+func (b *Bin) Idle() bool { return b.up == nil && b.skip == 0 }
 
 // Drop gives back the memory of an unfinished upload.
 func (b *Bin) Drop(w *Worker) {
-	if b.up.pending != nil {
-		w.L.Discard(b.up.pending)
+	if b.up != nil {
+		b.up.drop(w)
 	}
-	b.up = binUpload{}
-	b.skip = 0
+	b.up, b.skip = nil, 0
 }
 
 // fail answers a request with an error, quiet or not.

@@ -75,6 +75,8 @@ func binDelete(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	case OK:
 		return q.done(out, 0)
 	case Exists:
+		// Delete has counted a miss, as it is with md. Here it is nothing.
+		w.St.C.DeleteMisses--
 		return q.fail(out, mcbin.Exists)
 	}
 	return q.fail(out, mcbin.NotFound)

@@ -14,57 +14,50 @@ const binWaitFor = 16 << 10
 // gigabyte and sends nothing costs this much.
 const chargeStep = 256 << 10
 
-// binUpload is a storage command whose value arrives over several Feeds. The value goes straight into its item if that
+// incoming is a storage command whose value arrives over several Feeds. The value goes straight into its item if that
 // is a large one; otherwise it is gathered on the heap, since a small item must not stay open between two Feeds.
-type binUpload struct {
-	active  bool
-	failed  bool // no memory: what is left is thrown away, then the answer says so
-	info    *mcbin.Info
-	reply   mcbin.Reply
+type incoming struct {
 	op      StoreOp
-	key     [mcbin.MaxKey]byte // op.Key, which must outlive the input it came in
-	pending *store.Pending     // nil: small, gathered in value
+	key     [maxKey]byte   // op.Key, which must outlive the input it came in
+	pending *store.Pending // nil: small, gathered in value; or failed
 	value   []byte
-	length  int // of the value
-	got     int // bytes of it that have arrived
-	charged int // bytes of it that are paid for
+	failed  bool // no memory: what is left is thrown away
+	length  int  // of the value
+	got     int  // bytes of it that have arrived
+	charged int  // bytes of it that are paid for
 }
 
-// begin starts an upload for the packet q, whose value is not all there.
-func (b *Bin) begin(w *Worker, q *binRequest, op *StoreOp, out *bytesx.Out) binNext {
-	length := int(q.ValueLen())
-	p, code := w.Begin(op, length)
+// receive starts an upload of n bytes.
+func (w *Worker) receive(op *StoreOp, n int) (*incoming, Code) {
+	p, code := w.Begin(op, n)
 	if code != OK {
-		return q.stored(out, Stored{Code: code})
+		return nil, code
 	}
-	u := &b.up
-	*u = binUpload{active: true, info: q.info, reply: q.reply, op: *op, pending: p, length: length}
+	u := &incoming{op: *op, pending: p, length: n}
 	u.op.Key = u.key[:copy(u.key[:], op.Key)]
 	if !p.Large() {
 		w.L.Discard(p)
 		u.pending = nil
 	}
 	u.charge(w)
-	return binTaken
+	return u, OK
 }
 
 // charge pays for the next bytes of a large value.
-func (u *binUpload) charge(w *Worker) {
+func (u *incoming) charge(w *Worker) {
 	u.charged = min(u.length, u.got+chargeStep)
 	if u.pending == nil {
 		return
 	}
 	if w.L.Grow(u.pending, u.charged) != nil {
-		w.L.Discard(u.pending)
-		u.pending = nil
+		u.drop(w)
 		u.failed = true
 	}
 }
 
-// upload takes what in has of the value, and answers when that is complete.
-func (b *Bin) upload(w *Worker, in []byte, out *bytesx.Out) (used int) {
-	u := &b.up
-	for u.got < u.length && used < len(in) {
+// take has what in has of the value.
+func (u *incoming) take(w *Worker, in []byte) (used int) {
+	for !u.full() && used < len(in) {
 		n := min(u.charged-u.got, len(in)-used)
 		chunk := in[used : used+n]
 		switch {
@@ -74,48 +67,45 @@ func (b *Bin) upload(w *Worker, in []byte, out *bytesx.Out) (used int) {
 			u.value = append(u.value, chunk...)
 		}
 		used += n
-		b.Sunk(w, n)
-	}
-	if u.got == u.length {
-		b.finish(w, out)
+		u.sunk(w, n)
 	}
 	return used
 }
 
-// Sink is where the next bytes of a large value belong.
-func (b *Bin) Sink() []byte {
-	u := &b.up
-	if u.pending == nil {
+// sink is where the next bytes of a large value belong; nil if they go elsewhere.
+func (u *incoming) sink() []byte {
+	if u.pending == nil || u.full() {
 		return nil
 	}
 	return u.pending.Value()[u.got:u.charged]
 }
 
-// Sunk says that n bytes of the value have arrived.
-func (b *Bin) Sunk(w *Worker, n int) {
-	u := &b.up
+// sunk says that n bytes of the value have arrived.
+func (u *incoming) sunk(w *Worker, n int) {
 	u.got += n
-	if u.got == u.charged && u.got < u.length {
+	if u.got == u.charged && !u.full() {
 		u.charge(w)
 	}
 }
 
-// finish stores the value that is complete now, and answers.
-func (b *Bin) finish(w *Worker, out *bytesx.Out) {
-	u := &b.up
-	q := binRequest{info: u.info, reply: u.reply}
-	switch {
-	case u.failed:
-		w.St.C.StoreNoMemory++
-		q.noMemory(out, mcbin.TextNoMemoryRead)
-	case u.pending != nil:
-		p := u.pending
+// full says whether all bytes have arrived.
+func (u *incoming) full() bool { return u.got == u.length }
+
+// store runs the command, whose value is complete.
+func (u *incoming) store(w *Worker) Stored {
+	if p := u.pending; p != nil {
 		u.pending = nil
-		q.stored(out, w.Commit(&u.op, p))
-	default:
-		q.stored(out, w.putGathered(&u.op, u.value))
+		return w.Commit(&u.op, p)
 	}
-	*u = binUpload{}
+	return w.putGathered(&u.op, u.value)
+}
+
+// drop gives back the memory of a large value.
+func (u *incoming) drop(w *Worker) {
+	if u.pending != nil {
+		w.L.Discard(u.pending)
+		u.pending = nil
+	}
 }
 
 // putGathered is Put for a value that Begin has already accepted and counted.
@@ -132,3 +122,49 @@ func (w *Worker) putGathered(op *StoreOp, value []byte) Stored {
 	copy(p.Value(), value)
 	return w.Commit(op, p)
 }
+
+// binUpload is an upload and how to answer it.
+type binUpload struct {
+	*incoming
+	info  *mcbin.Info
+	reply mcbin.Reply
+}
+
+// begin starts an upload for the packet q, whose value is not all there.
+func (b *Bin) begin(w *Worker, q *binRequest, op *StoreOp, out *bytesx.Out) binNext {
+	u, code := w.receive(op, int(q.ValueLen()))
+	if code != OK {
+		return q.stored(out, Stored{Code: code})
+	}
+	b.up = &binUpload{u, q.info, q.reply}
+	return binTaken
+}
+
+// upload takes what in has of the value, and answers when that is complete.
+func (b *Bin) upload(w *Worker, in []byte, out *bytesx.Out) (used int) {
+	u := b.up
+	used = u.take(w, in)
+	if !u.full() {
+		return used
+	}
+	b.up = nil
+	q := binRequest{info: u.info, reply: u.reply}
+	if u.failed {
+		w.St.C.StoreNoMemory++
+		q.noMemory(out, mcbin.TextNoMemoryRead)
+	} else {
+		q.stored(out, u.store(w))
+	}
+	return used
+}
+
+// Sink is where the next bytes of a large value belong.
+func (b *Bin) Sink() []byte {
+	if b.up == nil {
+		return nil
+	}
+	return b.up.sink()
+}
+
+// Sunk says that n bytes of the value have arrived.
+func (b *Bin) Sunk(w *Worker, n int) { b.up.sunk(w, n) }
