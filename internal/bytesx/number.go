@@ -13,9 +13,9 @@ func AppendUint(b []byte, v uint64) []byte {
 // AppendInt appends v in decimal.
 func AppendInt(b []byte, v int64) []byte { return strconv.AppendInt(b, v, 10) }
 
-// Uint reads digits only: no sign, no space, at most 20 characters, at most 2^64-1.
+// Uint reads digits only: no sign, no space, at most 2^64-1.
 func Uint(b []byte) (v uint64, ok bool) {
-	if len(b) == 0 || len(b) > 20 {
+	if len(b) == 0 {
 		return 0, false
 	}
 	for _, c := range b {
@@ -43,11 +43,11 @@ func Int32(b []byte) (v int32, ok bool) {
 	}
 	var n int64
 	for _, c := range b {
-		d := int64(c - '0')
-		if d < 0 || d > 9 {
+		d := c - '0'
+		if d > 9 {
 			return 0, false
 		}
-		if n = n*10 + d; n > 1<<31 {
+		if n = n*10 + int64(d); n > 1<<31 {
 			return 0, false
 		}
 	}

@@ -59,4 +59,5 @@ type Worker struct {
 	Conn int // ID of the connection being fed, for the log; the session sets it
 
 	scratch []byte // an old value between two locks (append, prepend)
+	text    textScratch
 }

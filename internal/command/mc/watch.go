@@ -1,6 +1,10 @@
 package mc
 
-import "godwit/internal/store"
+import (
+	"godwit/internal/bytesx"
+	"godwit/internal/proto/mctext"
+	"godwit/internal/store"
+)
 
 // Bits of Env.Watch: who wants to see what. 0 costs the hot path one untaken branch.
 const (
@@ -106,4 +110,17 @@ func (w *Worker) logDelete(op *DeleteOp, e *store.Entry) {
 		ev.Found, ev.Class, ev.Size = true, e.Class(), e.Len()
 	}
 	w.Log.Delete(w, &ev)
+}
+
+// cmdWatch finds no log to watch yet.
+func cmdWatch(_ *Text, w *Worker, _ *mctext.Request, out *bytesx.Out) Verdict {
+	switch {
+	case !w.Set.WatchEnabled:
+		reply(out, mctext.NoWatch)
+	case !out.Empty():
+		reply(out, mctext.WatchPipeline)
+	default:
+		reply(out, mctext.WatchFailed)
+	}
+	return More
 }

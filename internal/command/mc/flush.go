@@ -1,0 +1,35 @@
+package mc
+
+import (
+	"godwit/internal/bytesx"
+	"godwit/internal/proto/mctext"
+)
+
+// FlushAll makes every item dead, now or at exptime (memcached's notion of time).
+func (w *Worker) FlushAll(exptime int64) {
+	if exptime <= 0 {
+		w.Store.Flush()
+		return
+	}
+	w.Store.FlushAt(w.Expiry(exptime))
+}
+
+// cmdFlushAll is flush_all [delay] [noreply].
+func cmdFlushAll(_ *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdict {
+	w.St.C.CmdFlush++
+	if !w.Set.FlushEnabled {
+		reply(out, mctext.NoFlush)
+		return More
+	}
+	var delay int32
+	if words := r.Len() - 1; words > 1 || words == 1 && !r.NoReply() {
+		var ok bool
+		if delay, ok = mctext.I32(r.Tok(1)); !ok {
+			reply(out, mctext.BadExptime)
+			return More
+		}
+	}
+	w.FlushAll(int64(delay))
+	reply(out, mctext.OK)
+	return More
+}

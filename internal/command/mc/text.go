@@ -1,0 +1,177 @@
+package mc
+
+import (
+	"godwit/internal/auth"
+	"godwit/internal/bytesx"
+	"godwit/internal/proto/mctext"
+)
+
+// Text is the state of one connection that speaks the text protocol, classic and meta. Between requests it is empty:
+// what outlives a Feed are a large value on its way and the rest of a refused one.
+type Text struct {
+	// Auth are the users of -Y. Until one of them has shown a password, nothing else is understood. nil: no such thing.
+	Auth *auth.Table
+
+	up   *upload // a value that arrives over several Feeds
+	skip int     // bytes of a refused value that are still to come
+	slow bool    // tests: without the quick ways
+}
+
+// textScratch is a Worker's memory for the request it is in.
+type textScratch struct {
+	req    mctext.Request
+	meta   mctext.Meta
+	val    value
+	arith  ArithOp
+	del    DeleteOp
+	keyBuf [mctext.MaxKey]byte // a key that came base64-coded
+}
+
+// Feed runs the complete requests of in, at most as many as a connection's share is.
+func (t *Text) Feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	used, v = t.feed(w, in, out)
+	w.L.Publish()
+	w.St.Publish()
+	return used, v
+}
+
+func (t *Text) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	for left := max(1, w.Set.ReqsPerEvent); ; left-- {
+		used += t.body(w, in[used:], out)
+		rest := in[used:]
+		if len(rest) == 0 {
+			return used, More
+		}
+		if left <= 0 {
+			w.St.C.ConnYields++
+			return used, Yield
+		}
+		n, v := t.request(w, rest, out)
+		used += n
+		if n == 0 || v != More {
+			return used, v
+		}
+	}
+}
+
+// body takes the bytes of in that belong to a value begun or refused earlier.
+func (t *Text) body(w *Worker, in []byte, out *bytesx.Out) (used int) {
+	if t.up != nil {
+		used = t.upload(w, in, out)
+	}
+	if t.skip > 0 {
+		n := min(t.skip, len(in)-used)
+		t.skip -= n
+		used += n
+	}
+	return used
+}
+
+// request runs the first request of in. used is 0 if it is not complete.
+func (t *Text) request(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	if t.Auth != nil {
+		return t.prologue(w, in, out)
+	}
+	line, n := mctext.Cut(in)
+	if n == 0 {
+		if len(in) > mctext.MaxLine && !mctext.Endless(in) {
+			return 0, Abort
+		}
+		return 0, More
+	}
+	mark := out.Len()
+	used, v = t.command(w, line, n, in, out)
+	if out.Framed && out.Len() > mark {
+		out.EndMessage()
+	}
+	return used, v
+}
+
+// command runs the request of a line that takes the first n bytes of in.
+func (t *Text) command(w *Worker, line []byte, n int, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	if n < mctext.MinLine {
+		reply(out, mctext.BadFormat)
+		return n, More
+	}
+	if len(line) > mctext.MinLine && !t.slow {
+		switch mctext.Word(line) {
+		case mctext.WGet:
+			t.get(w, line, 4, false, out)
+			return n, More
+		case mctext.WSet:
+			if s, ok := mctext.ParseSet(line); ok {
+				return t.quickSet(w, &s, n, in, out), More
+			}
+		}
+	}
+	r := &w.text.req
+	r.Parse(line)
+	return t.run(w, r, n, in, out)
+}
+
+// run finds the row of the request and calls its handler.
+func (t *Text) run(w *Worker, r *mctext.Request, n int, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	row := lookup(mctext.Verb(r.Line), r.Tok(0))
+	if row == nil {
+		return n, unknown(r, out)
+	}
+	if row.storage != nil {
+		return row.storage(t, w, r, n, in, out), More
+	}
+	if r.Len() < row.least {
+		reply(out, mctext.BadFormat)
+		return n, More
+	}
+	if row.quiet && r.NoReply() {
+		mark := out.Mark()
+		v = row.run(t, w, r, out)
+		out.Truncate(mark)
+		return n, v
+	}
+	return n, row.run(t, w, r, out)
+}
+
+// unknown answers a verb that does not exist. A web browser is sent away.
+func unknown(r *mctext.Request, out *bytesx.Out) Verdict {
+	const http = "HTTP/"
+	last := r.Last()
+	if r.Len() > 1 && len(last) >= len(http) && string(last[:len(http)]) == http {
+		return Abort
+	}
+	if !r.NoReply() {
+		reply(out, mctext.Error)
+	}
+	return More
+}
+
+// Idle says that the next command is waited for.
+func (t *Text) Idle() bool { return t.up == nil && t.skip == 0 }
+
+// Drop gives back what an unfinished request holds.
+func (t *Text) Drop(w *Worker) {
+	if t.up != nil && t.up.pending != nil {
+		w.L.Discard(t.up.pending)
+	}
+	t.up, t.skip = nil, 0
+}
+
+// reply appends a fixed text.
+func reply(out *bytesx.Out, text string) { out.Buf = append(out.Buf, text...) }
+
+// replies are the classic answers to the outcome of an operation; each family has its own word for OK.
+var replies = [...]string{
+	NotStored:  mctext.NotStored,
+	Exists:     mctext.Exists,
+	NotFound:   mctext.NotFound,
+	TooLarge:   mctext.TooLarge,
+	NoMemory:   mctext.NoMemory,
+	NonNumeric: mctext.NonNumeric,
+}
+
+// answer appends the classic reply to code; ok is the word for OK.
+func answer(out *bytesx.Out, code Code, ok string) {
+	if code != OK {
+		ok = replies[code]
+	}
+	reply(out, ok)
+}
