@@ -6,6 +6,7 @@ package server
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"runtime"
 	"time"
@@ -50,8 +51,9 @@ type Server struct {
 	users auth.Table // -Y
 	sasl  auth.Table // -S
 
-	daemon *daemon // not nil in the background process
-	owner  *owner  // the user to become
+	admin  *http.Server // nil without --admin
+	daemon *daemon      // not nil in the background process
+	owner  *owner       // the user to become
 }
 
 // Run serves until it is told to stop, and returns the exit status.
@@ -141,6 +143,9 @@ func (s *Server) start() error {
 		return err
 	}
 	if err := s.build(); err != nil {
+		return err
+	}
+	if err := s.serveAdmin(); err != nil {
 		return err
 	}
 	s.net.Start()
@@ -248,6 +253,9 @@ func (s *Server) stop(graceful bool) int {
 		fmt.Fprintln(s.opt.Stderr, "Gracefully stopping")
 	case s.env.Verbose.Load() > 0:
 		fmt.Fprintln(s.opt.Stderr, "Exiting normally")
+	}
+	if s.admin != nil {
+		s.admin.Close()
 	}
 	stopped := make(chan struct{})
 	go func() {

@@ -4,8 +4,10 @@ package process
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,6 +285,32 @@ func TestServe(t *testing.T) {
 		}
 	}
 	p.signal(syscall.SIGINT)
+	if code := p.end(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	p := start(t, "--admin", addr)
+	for path, want := range map[string]string{
+		"/healthz": "ok\n", "/metrics": "\ngodwit_get_hits_total 0\n", "/debug/pprof/": "goroutine",
+	} {
+		resp, err := http.Get("http://" + addr + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != 200 || !strings.Contains(string(body), want) {
+			t.Errorf("%s: %d %v, lacks %q:\n%s", path, resp.StatusCode, err, want, body)
+		}
+	}
+	code, out := run(t, command(append(asRoot(), "-p", "-1", "--admin", addr)...))
+	if want := "failed to listen on admin address " + addr + ": Address already in use\n"; code != 71 || out != want {
+		t.Errorf("second server: %d %q", code, out)
+	}
+	p.signal(syscall.SIGTERM)
 	if code := p.end(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
