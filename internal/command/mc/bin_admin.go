@@ -6,11 +6,9 @@ import (
 
 	"godwit/internal/auth"
 	"godwit/internal/bytesx"
+	"godwit/internal/config"
 	"godwit/internal/proto/mcbin"
 )
-
-// binVersionText is what VERSION answers.
-const binVersionText = "1.6.45"
 
 // statsSource is whoever produces statistics: false if it does not know the group.
 type statsSource interface {
@@ -34,7 +32,7 @@ func binQuit(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 func binNoop(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext { return q.done(out, 0) }
 
 func binVersion(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
-	out.Buf = q.reply.AppendText(out.Buf, mcbin.OK, binVersionText)
+	out.Buf = q.reply.AppendText(out.Buf, mcbin.OK, config.MemcachedVersion)
 	out.EndMessage()
 	return binDone
 }
@@ -49,11 +47,7 @@ func binFlush(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 		delay = binary.BigEndian.Uint32(q.extras)
 	}
 	w.St.C.CmdFlush++
-	if delay == 0 {
-		w.Store.Flush()
-	} else {
-		w.Store.FlushAt(w.Expiry(int64(delay)))
-	}
+	w.FlushAll(int64(delay))
 	return q.done(out, 0)
 }
 

@@ -330,3 +330,91 @@ func TestBinModel(t *testing.T) {
 		}
 	}
 }
+
+// TestBinManyGets: one value lent 70000 times over in one answer, which a counter of 16 bits would not survive.
+func TestBinManyGets(t *testing.T) {
+	const times = 70_000
+	w := binWorker(t, "-R", "1000000")
+	var b Bin
+	var out bytesx.Out
+	value := bytes.Repeat([]byte("large"), 4000)
+	b.Feed(w, mcbin.AppendStore(nil, mcbin.SetQ, []byte("k"), value, 0, 0, 0, 0), &out)
+	var in []byte
+	for range times {
+		in = mcbin.AppendGet(in, mcbin.GetKQ, []byte("k"), 0)
+	}
+	in = mcbin.AppendStore(in, mcbin.SetQ, []byte("k"), []byte("small"), 0, 0, 0, 0)
+	in = mcbin.AppendGet(in, mcbin.Get, []byte("k"), 0)
+	if used, v := b.Feed(w, in, &out); used != len(in) || v != More {
+		t.Fatalf("used %d of %d, verdict %d", used, len(in), v)
+	}
+	if len(out.Refs) != times {
+		t.Fatalf("%d values were lent", len(out.Refs))
+	}
+	for i, r := range out.Refs {
+		if !bytes.Equal(r.Data, value) {
+			t.Fatalf("value %d changed after it was lent", i)
+		}
+	}
+	if !bytes.HasSuffix(out.Buf, []byte("small")) {
+		t.Error("the new value is not in the last answer")
+	}
+	out.Reset()
+}
+
+// TestBinMessages: in a datagram each response is a message of its own, and silence is none.
+func TestBinMessages(t *testing.T) {
+	w := binWorker(t)
+	var b Bin
+	out := bytesx.Out{Framed: true}
+	in := new(binScript).encode(t, `set key=a value=1
+		setq key=b value=2
+		getkq key=none
+		getkq key=b
+		incr key=a delta=1
+		touch key=a
+		version
+		0x50
+		delete key=none
+		sasl_list_mechs
+		noop
+		quit`)
+	b.Feed(w, in, &out)
+	if len(out.Bounds) != 10 || out.Bounds[len(out.Bounds)-1] != len(out.Buf) {
+		t.Fatalf("bounds %v of %d bytes", out.Bounds, len(out.Buf))
+	}
+	at := 0
+	for _, end := range out.Bounds {
+		if _, n, ok := mcbin.ParsePacket(out.Buf[at:], mcbin.MagicResponse, 1<<20); !ok || n != end-at {
+			t.Errorf("the message from %d to %d is not one packet", at, end)
+		}
+		at = end
+	}
+}
+
+// TestBinHugeAnnounced: a body that is announced but never sent costs little, and is given back.
+func TestBinHugeAnnounced(t *testing.T) {
+	w := binWorker(t, "-m", "2048", "-I", "1000m")
+	before := w.Store.Stats().RegionBytes
+	var conns [50]Bin
+	var out bytesx.Out
+	h := mcbin.Header{Magic: mcbin.MagicRequest, Op: mcbin.Set, ExtLen: 8, KeyLen: 1, BodyLen: 900 << 20}
+	in := append(mcbin.AppendHeader(nil, &h), "\x00\x00\x00\x00\x00\x00\x00\x00kbytes"...)
+	for i := range conns {
+		if used, v := conns[i].Feed(w, in, &out); used != len(in) || v != More {
+			t.Fatalf("used %d, verdict %d", used, v)
+		}
+	}
+	if cost := (w.Store.Stats().RegionBytes - before) / uint64(len(conns)); cost > 1<<20 {
+		t.Errorf("each connection costs %d bytes", cost)
+	}
+	for i := range conns {
+		conns[i].Drop(w)
+	}
+	if after := w.Store.Stats().RegionBytes; after != before {
+		t.Errorf("regions grew from %d to %d bytes", before, after)
+	}
+	if !out.Empty() {
+		t.Errorf("answer %q", out.Buf)
+	}
+}
