@@ -1,8 +1,9 @@
 package server
 
 import (
-	"godwit/internal/bytesx"
+	"godwit/internal/config"
 	"godwit/internal/netloop"
+	"godwit/internal/session"
 )
 
 // handler makes the sessions and keeps the workers' clocks; it is what the network calls.
@@ -12,15 +13,18 @@ type handler struct{ s *Server }
 func (h handler) Turn(loop int) { h.s.env.Workers[loop].L.Turn(h.s.clock.Ms()) }
 
 // Open makes the session of a new connection.
-func (h handler) Open(c netloop.Conn) netloop.Session { return noSession{} }
-
-type noSession struct{}
-
-func (noSession) Feed(in []byte, out *bytesx.Out) (int, netloop.Verdict) {
-	out.Buf = append(out.Buf, "ERROR\r\n"...)
-	return len(in), netloop.Close
+func (h handler) Open(c netloop.Conn) netloop.Session {
+	return session.New(h.s.env.Workers[c.Loop()], c.Listener().Tag.(*session.Config), c)
 }
-func (noSession) Sink() []byte          { return nil }
-func (noSession) Sunk(int)              {}
-func (noSession) Idle() bool            { return true }
-func (noSession) Closed(netloop.Reason) {}
+
+// tag is what the connections of a listener have in common.
+func (s *Server) tag(proto config.Protocol) *session.Config {
+	cfg := &session.Config{Protocol: proto}
+	if s.set.AuthFile != "" {
+		cfg.Users = &s.users
+	}
+	if s.set.SASL {
+		cfg.SASL = &s.sasl
+	}
+	return cfg
+}

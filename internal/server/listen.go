@@ -55,7 +55,7 @@ func (s *Server) listeners() ([]*netloop.Listener, error) {
 	if set.Socket != "" {
 		return []*netloop.Listener{{
 			Transport: netloop.Unix, Addr: set.Socket, Mode: set.SocketMode & 0o777, Backlog: set.Backlog,
-			Tag: &config.Listen{Proto: set.Protocol},
+			Tag: s.tag(set.Protocol),
 		}}, nil
 	}
 	var ls []*netloop.Listener
@@ -77,7 +77,7 @@ func (s *Server) listeners() ([]*netloop.Listener, error) {
 			if port < 0 || port > 65535 {
 				return nil, s.notListening(t.tr, "getaddrinfo(): Servname not supported for ai_socktype\n", "Success")
 			}
-			l := &netloop.Listener{Transport: t.tr, Addr: net.JoinHostPort(in.Host, strconv.Itoa(port)), Backlog: set.Backlog, Tag: in}
+			l := &netloop.Listener{Transport: t.tr, Addr: net.JoinHostPort(in.Host, strconv.Itoa(port)), Backlog: set.Backlog, Tag: s.tag(in.Proto)}
 			if t.tr == netloop.TCP {
 				l.TLS = s.tlsOf(in.TLS)
 			}

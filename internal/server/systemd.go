@@ -18,7 +18,7 @@ func (s *Server) passed() []*netloop.Listener {
 		if err != nil {
 			continue
 		}
-		l := &netloop.Listener{FD: fd, Addr: f.Name(), Backlog: s.set.Backlog, Tag: &config.Listen{Proto: s.set.Protocol}}
+		l := &netloop.Listener{FD: fd, Addr: f.Name(), Backlog: s.set.Backlog, Tag: s.tag(s.set.Protocol)}
 		if kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err == nil && kind == unix.SOCK_DGRAM {
 			l.Transport = netloop.UDP
 		} else if sa, err := unix.Getsockname(fd); err == nil {
