@@ -129,8 +129,11 @@ func (p *binPeer) start(args []string) {
 }
 
 func (p *binPeer) stop() {
-	if p.cmd != nil {
+	if p.conn != nil {
 		p.conn.Close()
+		p.conn = nil
+	}
+	if p.cmd != nil {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
 		p.cmd = nil
