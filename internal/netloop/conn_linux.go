@@ -1,9 +1,9 @@
+//go:build !386
+
 package netloop
 
 import (
 	"syscall"
-
-	"godwit/internal/bytesx"
 )
 
 // conn is a connection of an epoll loop. Everything belongs to the loop's goroutine, except what base shares.
@@ -210,7 +210,7 @@ func (l *loop) feed(c *conn, in []byte, own bool) {
 		return
 	}
 	if !l.out.Empty() {
-		done, e := l.send(c, &l.out)
+		done, e := l.tx.send(c.fd, &l.out)
 		if e != 0 {
 			l.trimOut()
 			l.close(c, ReasonError)
@@ -297,46 +297,6 @@ func (c *conn) wake() {
 	}
 }
 
-// send writes as much as the socket takes: done says that it was everything.
-func (l *loop) send(c *conn, o *outbox) (done bool, e syscall.Errno) {
-	for {
-		var n, total int
-		if len(o.Refs) == 0 {
-			total = len(o.Buf) - o.b
-			n, e = rawSend(c.fd, o.Buf[o.b:])
-		} else {
-			k := 0
-			o.pieces(func(p []byte) bool {
-				setIovec(&l.iov[k], p)
-				total += len(p)
-				k++
-				return k < maxIovecs
-			})
-			l.hdr.Iov = &l.iov[0]
-			setLen(&l.hdr.Iovlen, k)
-			n, e = rawSendmsg(c.fd, &l.hdr)
-			clear(l.iov[:k])
-		}
-		if e != 0 {
-			if e == syscall.EAGAIN {
-				return false, 0
-			}
-			if e == syscall.EINTR {
-				continue
-			}
-			return false, e
-		}
-		if n < total {
-			o.advance(n)
-			return false, 0
-		}
-		if total == o.rest() {
-			return true, 0
-		}
-		o.advance(n)
-	}
-}
-
 // hold keeps the unsent part of the shared reply buffer with the connection, and stops reading until it is sent.
 func (l *loop) hold(c *conn, v Verdict) {
 	rest := l.out.rest()
@@ -346,23 +306,9 @@ func (l *loop) hold(c *conn, v Verdict) {
 		l.close(c, ReasonError)
 		return
 	}
-	c.pend, c.after = &outbox{}, v
-	flat := l.out.Buf[l.out.b:]
-	if len(flat) > cap(l.out.Buf)/2 { // much is left: give the buffer away instead of copying it
-		*c.pend, l.out = l.out, outbox{}
-	} else {
-		if len(flat) > 0 {
-			c.pbuf = l.pool.get(len(flat))
-			c.pend.Buf = c.pbuf[:copy(c.pbuf, flat)]
-		}
-		for _, r := range l.out.Refs {
-			c.pend.Refs = append(c.pend.Refs, bytesx.Ref{At: r.At - l.out.b, Data: r.Data, Owner: r.Owner})
-		}
-		c.pend.d = l.out.d
-		clear(l.out.Refs)
-		l.out.Refs = l.out.Refs[:0]
-		l.trimOut()
-	}
+	c.after = v
+	c.pend, c.pbuf = l.out.split(&l.pool)
+	l.trimOut()
 	if v == Close || v == Shut || v == ShutGraceful {
 		c.set(StateClosing)
 	} else {
@@ -373,7 +319,7 @@ func (l *loop) hold(c *conn, v Verdict) {
 
 // flush goes on with pending output.
 func (l *loop) flush(c *conn) {
-	done, e := l.send(c, c.pend)
+	done, e := l.tx.send(c.fd, c.pend)
 	if e != 0 {
 		l.close(c, ReasonError)
 		return

@@ -1,3 +1,5 @@
+//go:build !386
+
 package netloop
 
 import (
@@ -9,7 +11,6 @@ import (
 
 const (
 	maxEvents = 512
-	maxIovecs = 128
 	rawWaitMs = 2       // how long a loop may wait in the kernel with its P
 	keepOut   = 1 << 20 // bytes of reply buffer a loop keeps between turns
 )
@@ -25,8 +26,7 @@ type loop struct {
 	ev    []syscall.EpollEvent
 	rbuf  []byte // shared read buffer
 	out   outbox // shared reply buffer: empty between Feeds
-	hdr   syscall.Msghdr
-	iov   [maxIovecs]iovec
+	tx    sender
 	conns []*conn // by slot, which is also the epoll user data
 	slots []int32 // free slots
 	runq  []*conn // to be fed without new input

@@ -67,3 +67,25 @@ func (o *outbox) clear() {
 	o.Reset()
 	o.b, o.d = 0, 0
 }
+
+// split takes what is left out of o, for a connection to keep, with the buffer of it that p lent (nil: none). o keeps
+// nothing that it would release, but its buffer if that is worth keeping.
+func (o *outbox) split(p *pool) (rest *outbox, lent []byte) {
+	rest = &outbox{}
+	flat := o.Buf[o.b:]
+	if len(flat) > cap(o.Buf)/2 { // much is left: give the buffer away instead of copying it
+		*rest, *o = *o, outbox{}
+		return rest, nil
+	}
+	if len(flat) > 0 {
+		lent = p.get(len(flat))
+		rest.Buf = lent[:copy(lent, flat)]
+	}
+	for _, r := range o.Refs {
+		rest.Refs = append(rest.Refs, bytesx.Ref{At: r.At - o.b, Data: r.Data, Owner: r.Owner})
+	}
+	rest.d = o.d
+	clear(o.Refs)
+	o.Refs = o.Refs[:0]
+	return rest, lent
+}

@@ -132,33 +132,6 @@ func TestListenErrors(t *testing.T) {
 	}
 }
 
-func TestInheritedSocket(t *testing.T) {
-	for _, io := range []string{"auto", "std"} {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f, err := ln.(*net.TCPListener).File()
-		if err != nil {
-			t.Fatal(err)
-		}
-		fd, err := dup(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		addr := ln.Addr().String()
-		ln.Close()
-		r := serveOn(t, Config{IO: io}, &Listener{FD: fd})
-		if r.addr != addr {
-			t.Errorf("%s, want %s", r.addr, addr)
-		}
-		c := r.dialAt("tcp", addr)
-		c.send("echo a\n")
-		c.want("a\n")
-	}
-}
-
 // datagram sends one request and reads n datagrams.
 func datagram(t *testing.T, c net.Conn, head [8]byte, req string, n int) [][]byte {
 	t.Helper()
