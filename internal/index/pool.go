@@ -17,9 +17,12 @@ type Pool struct {
 	mu     sync.Mutex
 	budget *mem.Budget
 	next   uint32 // groups never used so far start here
+	most   uint32 // groups that the reservation has room for
 	spare  []uint32
 	inUse  int
 }
+
+const noGroup = 1<<32 - 1
 
 // groupMeta is kept outside the group, so that readers touch one cache line of the index only. It belongs to the table
 // that the group belongs to.
@@ -40,7 +43,7 @@ func NewPool(maxBytes int64, huge bool, budget *mem.Budget) (*Pool, error) {
 		sp.Close()
 		return nil, err
 	}
-	return &Pool{space: sp, base: sp.Base(), metas: ms, mbase: ms.Base(), budget: budget}, nil
+	return &Pool{space: sp, base: sp.Base(), metas: ms, mbase: ms.Base(), most: uint32(size / GroupBytes), budget: budget}, nil
 }
 
 // Close gives the memory back.
@@ -58,13 +61,17 @@ func (p *Pool) meta(id uint32) *groupMeta {
 }
 
 // alloc gives an empty group. Its memory is charged without asking: an item that was let in must be found again; the log
-// gives way.
+// gives way. noGroup: the reservation is used up, which takes more groups than half the limit has room for.
 func (p *Pool) alloc() uint32 {
 	p.mu.Lock()
 	var id uint32
 	if n := len(p.spare); n > 0 {
 		id, p.spare = p.spare[n-1], p.spare[:n-1]
 	} else {
+		if p.next == p.most {
+			p.mu.Unlock()
+			return noGroup
+		}
 		id = p.next
 		p.next++
 		p.budget.Charge(GroupBytes)

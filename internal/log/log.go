@@ -92,6 +92,13 @@ func New(c Config) (*Log, error) {
 	for q := range l.chains {
 		l.chains[q] = chain{-1, -1}
 	}
+	// The reserve is taken now: what is charged without asking (index) or in large pieces (regions) must not eat it.
+	for range c.Reserve {
+		if s := l.grow(); s >= 0 {
+			l.segs[s].state = free
+			l.spare = append(l.spare, s)
+		}
+	}
 	return l, nil
 }
 
@@ -305,6 +312,9 @@ func (l *Log) Older(gen uint32) bool {
 	}
 	return false
 }
+
+// Base is the address that references count from.
+func (l *Log) Base() unsafe.Pointer { return l.base }
 
 // Addresses is the size of the reservation, bytes.
 func (l *Log) Addresses() int64 { return l.space.Size() }

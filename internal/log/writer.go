@@ -24,6 +24,9 @@ func (w *Writer) Has(n int, gen uint32) bool {
 	return w.seg >= 0 && int(w.pos)+n <= 1<<w.l.shift && w.l.segs[w.seg].gen == gen
 }
 
+// Gen is the generation of the open segment; there is one.
+func (w *Writer) Gen() uint32 { return w.l.segs[w.seg].gen }
+
 // Open seals what is open and takes a segment of generation gen. false: none can be had without reclaiming.
 func (w *Writer) Open(gen uint32, now int64, relocating bool) bool {
 	l := w.l
@@ -88,6 +91,10 @@ func (w *Writer) Copy(it Item, n int) (Item, uint64) {
 
 // Undo takes back the item that was appended last, before anybody saw it.
 func (w *Writer) Undo(ref uint64) {
+	if w.seg != w.l.Segment(ref) { // emptying a victim in between took another segment
+		w.l.Kill(ref, w.l.At(ref).Size())
+		return
+	}
 	w.pos = uint32(int64(ref*8) - int64(w.seg)<<w.l.shift)
 }
 

@@ -76,17 +76,21 @@ func (e *Entry) unlink() {
 
 // forget does the accounts of an item that no slot refers to any more.
 func (e *Entry) forget(ref uint64) {
-	l := e.l
-	l.unlinked(e.item)
+	e.l.unlinked(e.item)
+	e.drain(ref)
+}
+
+// drain counts the item's bytes as garbage and has its region released.
+func (e *Entry) drain(ref uint64) {
 	if e.item.Has(log.InRegion) {
-		l.s.log.Weigh(ref, -e.item.Len())
+		e.l.s.log.Weigh(ref, -e.item.Len())
 		i := 0
 		if e.drop[0] != 0 {
 			i = 1
 		}
 		e.drop[i] = mem.Handle(e.item.Handle())
 	}
-	l.s.log.Kill(ref, e.item.Size())
+	e.l.s.log.Kill(ref, e.item.Size())
 }
 
 func (e *Entry) unlock() { e.st.mu.Unlock() }
@@ -110,11 +114,16 @@ func (e *Entry) Unlock() {
 		l.leave()
 	}
 	if e.drop[0] != 0 {
-		for i, h := range e.drop {
-			if h != 0 {
-				e.drop[i] = 0
-				l.releaseRegion(h)
-			}
+		e.release()
+	}
+}
+
+// release frees the regions that were dropped under the lock.
+func (e *Entry) release() {
+	for i, h := range e.drop {
+		if h != 0 {
+			e.drop[i] = 0
+			e.l.releaseRegion(h)
 		}
 	}
 }
@@ -239,7 +248,8 @@ func (e *Entry) swing(it log.Item, ref uint64) {
 		e.forget(old)
 	} else if !e.st.table.Insert(s.pool, index.Tag(e.hash), ref, 0) {
 		// The group is full of keys that no tag bit tells apart: the item is evicted as it comes.
-		s.log.Kill(ref, it.Size())
+		e.item = it
+		e.drain(ref)
 		return
 	}
 	e.item = it

@@ -139,6 +139,9 @@ func (l *Local) queueFor(key []byte, hash uint64) evict.Queue {
 		q = s.log.Queue(e.slot.Ref())
 	}
 	e.unlock()
+	if e.drop[0] != 0 {
+		e.release()
+	}
 	if !found && s.ghosts.Take(hash, s.items.Load()) {
 		return evict.Main
 	}
@@ -290,13 +293,35 @@ func (l *Local) Lock(key []byte, hash uint64) *Entry {
 	return e
 }
 
+// afterFlush makes p an item of the present generation if what is stored under its key is of a later one than p: a flush
+// came between Build and LockLink, and p is going to replace what was stored after it.
+func (l *Local) afterFlush(p *Pending, hash uint64) {
+	s, e := l.s, &l.e
+	for e.slot != nil && s.log.Gen(e.slot.Ref()) > s.log.Gen(p.ref) {
+		e.unlock()
+		it, ref, n := p.item, p.ref, p.item.Size()
+		seg := s.log.Pin(ref) // the segment gets sealed, and nothing in it is linked
+		if l.room(p.queue, n) {
+			p.item, p.ref = l.lane.w[p.queue].Copy(it, n)
+			s.log.Kill(ref, n)
+		}
+		s.log.Unpin(seg)
+		e.lock(p.Key(), hash)
+		if p.ref == ref { // no room: p counts as stored before the flush
+			return
+		}
+	}
+}
+
 // writeSlack is how many value bytes Replace may add to the item there is.
 const writeSlack = 64
 
 // LockWrite is Lock, with room made beforehand so that SetExpiry and Replace with at most 32 more value bytes than now
 // (64 for a missing key) cannot fail. ErrNoMemory: no room could be made; then nothing is locked.
 func (l *Local) LockWrite(key []byte, hash uint64) (*Entry, error) {
-	n := 512
+	// An item of its own for each of two changes (SetExpiry and SetCAS, or Replace and one of them), each with an expiry,
+	// wide CAS id and flags that it did not have.
+	n := 2 * (64 + len(key) + writeSlack)
 	for {
 		if !l.room(evict.Small, n) {
 			l.leave()
@@ -307,10 +332,13 @@ func (l *Local) LockWrite(key []byte, hash uint64) (*Entry, error) {
 		if e.slot == nil {
 			return e, nil
 		}
-		// another expiry, CAS id, flags and length than now: 24 bytes at most
-		if need := e.item.Size() + writeSlack + 24; need > n {
+		if need := 2 * (e.item.Size() + 24 + writeSlack); need > n {
 			e.unlock()
 			n = need
+			continue
+		}
+		if l.s.stale.Load() && l.s.log.Gen(e.slot.Ref()) > l.lane.w[evict.Small].Gen() {
+			e.unlock() // stored after a flush that came just now: the copy must not be of before it
 			continue
 		}
 		return e, nil
@@ -325,7 +353,11 @@ func (l *Local) LockLink(p *Pending, hash uint64) *Entry {
 			p.item, p.ref = l.lane.w[p.queue].Put(&p.head, p.key)
 		}
 	}
-	l.e.lock(p.Key(), hash)
-	l.e.pending = p
-	return &l.e
+	e := &l.e
+	e.lock(p.Key(), hash)
+	e.pending = p
+	if e.slot != nil && l.s.stale.Load() && p.item.Valid() {
+		l.afterFlush(p, hash)
+	}
+	return e
 }
