@@ -18,19 +18,25 @@ import (
 	"godwit/internal/stats"
 )
 
-// serveAdmin answers on --admin: metrics for Prometheus, health for load balancers, profiles for us. Nothing of it is on
-// the way of a request: counters are read when somebody asks.
-func (s *Server) serveAdmin() error {
+// listenAdmin binds the address of --admin: metrics for Prometheus, health for load balancers, profiles for us. Nothing of
+// it is on the way of a request: counters are read when somebody asks.
+func (s *Server) listenAdmin() (err error) {
 	if s.set.Admin == "" {
 		return nil
 	}
-	l, err := net.Listen("tcp", s.set.Admin)
-	if err != nil {
+	if s.adminSock, err = net.Listen("tcp", s.set.Admin); err != nil {
 		return failf(config.ExitOS, "failed to listen on admin address %s: %s", s.set.Admin, errText(err))
 	}
-	s.admin = &http.Server{Handler: s.adminHandler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
-	go s.admin.Serve(l) // until stop closes it
 	return nil
+}
+
+// serveAdmin answers there from now on, until stop.
+func (s *Server) serveAdmin() {
+	if s.adminSock == nil {
+		return
+	}
+	s.admin = &http.Server{Handler: s.adminHandler(), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10}
+	go s.admin.Serve(s.adminSock)
 }
 
 func (s *Server) adminHandler() http.Handler {

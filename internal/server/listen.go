@@ -38,6 +38,9 @@ func (s *Server) listen() error {
 	if err != nil {
 		return s.listenFailed(err)
 	}
+	if err := s.listenAdmin(); err != nil {
+		return err
+	}
 	if path := os.Getenv("MEMCACHED_PORT_FILENAME"); path != "" && set.Socket == "" {
 		if err := writePorts(path, s.net.Addrs()); err != nil {
 			fmt.Fprintln(s.opt.Stderr, err)

@@ -6,6 +6,7 @@ package server
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"runtime"
@@ -51,9 +52,11 @@ type Server struct {
 	users auth.Table // -Y
 	sasl  auth.Table // -S
 
-	admin  *http.Server // nil without --admin
-	daemon *daemon      // not nil in the background process
-	owner  *owner       // the user to become
+	admin     *http.Server // nil without --admin
+	adminSock net.Listener // the same
+
+	daemon *daemon // not nil in the background process
+	owner  *owner  // the user to become
 }
 
 // Run serves until it is told to stop, and returns the exit status.
@@ -145,9 +148,7 @@ func (s *Server) start() error {
 	if err := s.build(); err != nil {
 		return err
 	}
-	if err := s.serveAdmin(); err != nil {
-		return err
-	}
+	s.serveAdmin()
 	s.net.Start()
 	if s.set.PidFile != "" {
 		if err := savePid(s.set.PidFile, s.opt.Stderr); err != nil {

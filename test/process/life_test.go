@@ -276,20 +276,6 @@ func TestFileLimit(t *testing.T) {
 	}
 }
 
-func TestServe(t *testing.T) {
-	p := startCmd(t, exec.Command(bin, "serve"), false)
-	p.await("the announcement", func() bool { return strings.Contains(p.err.String(), "More: godwit help\n") })
-	for _, want := range []string{"memcached protocol on 0.0.0.0:" + strconv.Itoa(p.port), fmt.Sprintf("| nc 127.0.0.1 %d\n", p.port)} {
-		if !strings.Contains(p.err.String(), want) {
-			t.Errorf("lacks %q:\n%s", want, p.err)
-		}
-	}
-	p.signal(syscall.SIGINT)
-	if code := p.end(); code != 0 {
-		t.Errorf("exit %d", code)
-	}
-}
-
 func TestAdmin(t *testing.T) {
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
 	p := start(t, "--admin", addr)

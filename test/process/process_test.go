@@ -5,7 +5,6 @@
 package process
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"net"
@@ -179,28 +178,6 @@ func (p *proc) dial() net.Conn {
 	p.t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(10 * time.Second))
 	return c
-}
-
-// ask sends a line and reads lines until one of the ends.
-func ask(t *testing.T, c net.Conn, line string, ends ...string) string {
-	t.Helper()
-	if _, err := fmt.Fprintf(c, "%s\r\n", line); err != nil {
-		t.Fatal(err)
-	}
-	var got strings.Builder
-	r := bufio.NewReader(c)
-	for {
-		l, err := r.ReadString('\n')
-		got.WriteString(l)
-		if err != nil {
-			t.Fatalf("%s: %v after %q", line, err, got.String())
-		}
-		for _, e := range ends {
-			if strings.HasPrefix(l, e) {
-				return got.String()
-			}
-		}
-	}
 }
 
 // run runs the program to its end.
