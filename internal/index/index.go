@@ -19,7 +19,11 @@ package index
 
 import (
 	"math"
+	"math/bits"
+	"sync/atomic"
 	"unsafe"
+
+	"godwit/internal/mem"
 )
 
 const (
@@ -89,19 +93,29 @@ func (s *Spread) Table(hash uint64) int {
 
 type group [groupSlots]Slot
 
-// Table is the index of one stripe. It is not safe for concurrent use.
+// Table is the index of one stripe. It is not safe for concurrent use, except for Warm.
 type Table struct {
-	dir    []uint32 // group numbers, 2^depth of them; points into inline while that is enough
-	depth  uint8
+	dir    unsafe.Pointer // of the directory, atomic; inline while that is enough
 	items  int32
-	inline [8]uint32
+	inline [inlineGroups + 1]uint32
 }
+
+// directory is the depth, then 2^depth group numbers (the type's length is only an upper bound). Entries are stored
+// atomically, so that Warm may follow them without the lock.
+type directory [1<<maxDepth + 1]uint32
+
+const inlineGroups = 8
+
+// directory for the owner of the table.
+func (t *Table) directory() *directory { return (*directory)(t.dir) }
+
+// id of the group that the tag belongs to.
+func (d *directory) id(tag uint32) *uint32 { return &d[1+tag>>(tagBits-d[0])] }
 
 // Init gives the table its first group. t must not move afterwards.
 func (t *Table) Init(p *Pool) {
-	t.inline[0] = p.alloc()
-	t.dir = t.inline[:1]
-	p.meta(t.inline[0]).depth = 0
+	t.inline[1] = p.alloc()
+	t.dir = unsafe.Pointer(&t.inline)
 }
 
 // Items in the table.
@@ -109,42 +123,55 @@ func (t *Table) Items() int { return int(t.items) }
 
 // Probe is a search for the slots of one tag. It lives on the stack of the caller.
 type Probe struct {
-	g     *group
-	slot  uint32 // next slot to look at
-	left  int32  // buckets left to look at
-	tag   uint32
-	group uint32
+	g      *group
+	bucket uint32
+	left   uint32 // buckets not yet looked at
+	tag    uint32
+	match  uint32 // slots of the bucket that have the tag and were not yet given, a bit each
 }
 
 // Find starts a search.
-func (t *Table) Find(p *Pool, tag uint32) (pr Probe) {
-	id := t.dir[tag>>(tagBits-t.depth)]
-	return Probe{g: p.group(id), slot: home(tag), left: buckets, tag: tag, group: id}
+func (t *Table) Find(p *Pool, tag uint32) Probe {
+	pr := Probe{g: p.group(*t.directory().id(tag)), bucket: tag % buckets, left: buckets - 1, tag: tag}
+	pr.match = pr.g.matches(pr.bucket, tag)
+	return pr
 }
 
 func home(tag uint32) uint32 { return tag % buckets * slotsPerBucket }
 
+// matches compares a bucket's eight tags at once, without a branch: where the difference is 0, less 1 it has the top bit
+// set. Empty slots match tag 0.
+func (g *group) matches(bucket, tag uint32) uint32 {
+	b := (*[slotsPerBucket]uint64)(unsafe.Pointer(&g[bucket%buckets*slotsPerBucket]))
+	t := uint64(tag)
+	return uint32(((b[0]>>tagShift^t)-1)>>63<<0 |
+		((b[1]>>tagShift^t)-1)>>63<<1 |
+		((b[2]>>tagShift^t)-1)>>63<<2 |
+		((b[3]>>tagShift^t)-1)>>63<<3 |
+		((b[4]>>tagShift^t)-1)>>63<<4 |
+		((b[5]>>tagShift^t)-1)>>63<<5 |
+		((b[6]>>tagShift^t)-1)>>63<<6 |
+		((b[7]>>tagShift^t)-1)>>63<<7)
+}
+
 // Next is the next slot with the tag, nil when there is none. The pointer is valid until the table changes.
 func (pr *Probe) Next() *Slot {
-	i := pr.slot
-	for pr.left > 0 {
-		s := &pr.g[i%groupSlots]
-		if uint32(*s>>tagShift) == pr.tag && *s != 0 {
-			pr.slot = i + 1
-			if pr.slot%slotsPerBucket == 0 {
-				pr.left--
+	for {
+		for pr.match != 0 {
+			i := uint32(bits.TrailingZeros32(pr.match))
+			pr.match &= pr.match - 1
+			if s := &pr.g[pr.bucket*slotsPerBucket+i]; *s != 0 {
+				return s
 			}
-			return s
 		}
-		if *s == 0 { // slots of a bucket fill from its start: nothing of this tag lies beyond
-			pr.left = 0
+		// A bucket fills from its first slot, and into the next one only when it is full.
+		if pr.left == 0 || pr.g[pr.bucket*slotsPerBucket+slotsPerBucket-1] == 0 {
 			return nil
 		}
-		if i++; i%slotsPerBucket == 0 {
-			pr.left--
-		}
+		pr.left--
+		pr.bucket = (pr.bucket + 1) % buckets
+		pr.match = pr.g.matches(pr.bucket, pr.tag)
 	}
-	return nil
 }
 
 // FindRef is the slot with this tag that holds ref, or nil.
@@ -162,7 +189,7 @@ func (t *Table) FindRef(p *Pool, tag uint32, ref uint64) *Slot {
 // on purpose); nothing was changed.
 func (t *Table) Insert(p *Pool, tag uint32, ref, ctr uint64) bool {
 	for {
-		id := t.dir[tag>>(tagBits-t.depth)]
+		id := *t.directory().id(tag)
 		m := p.meta(id)
 		if m.items >= splitAt && t.split(p, tag, id) {
 			continue
@@ -188,7 +215,7 @@ func put(g *group, s Slot) {
 
 // Remove empties the slot, which Find gave for tag, and closes the gap.
 func (t *Table) Remove(p *Pool, tag uint32, s *Slot) {
-	id := t.dir[tag>>(tagBits-t.depth)]
+	id := *t.directory().id(tag)
 	g := p.group(id)
 	hole := uint32((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(g))) / 8)
 	// Linear probing: a later slot moves into the hole unless it would come to lie before its home bucket.
@@ -211,27 +238,21 @@ func (t *Table) Remove(p *Pool, tag uint32, s *Slot) {
 	}
 }
 
-// split divides the group into two by the next bit of the tag. false at the greatest depth.
+// split divides the group into two by the next bit of the tag. false at the greatest depth, or without a free group.
 func (t *Table) split(p *Pool, tag uint32, id uint32) bool {
 	m := p.meta(id)
 	if m.depth >= maxDepth {
 		return false
 	}
-	if m.depth == t.depth { // double the directory
-		old := t.dir
-		if 2*len(old) <= len(t.inline) {
-			t.dir = t.inline[:2*len(old)]
-		} else {
-			t.dir = make([]uint32, 2*len(old))
-		}
-		for i := len(old) - 1; i >= 0; i-- {
-			t.dir[2*i+1], t.dir[2*i] = old[i], old[i]
-		}
-		t.depth++
+	other := p.alloc()
+	if other == noGroup {
+		return false
+	}
+	if uint32(m.depth) == t.directory()[0] {
+		t.double()
 	}
 	bit := uint32(1) << (tagBits - 1 - m.depth)
 	m.depth++
-	other := p.alloc()
 	om := p.meta(other)
 	om.depth = m.depth
 	old := *p.group(id) // 2 KiB on the stack
@@ -249,21 +270,42 @@ func (t *Table) split(p *Pool, tag uint32, id uint32) bool {
 			m.items++
 		}
 	}
-	// the directory entries of the upper half of the old prefix
-	width := 1 << (t.depth - m.depth)
-	first := int(tag>>(tagBits-m.depth)|1) * width
-	for i := first; i < first+width; i++ {
-		t.dir[i] = other
-	}
+	t.point(uint32(tag>>(tagBits-m.depth)|1), m.depth, other) // the upper half of the old prefix
 	return true
+}
+
+// double makes room for one more bit of the tag in the directory.
+func (t *Table) double() {
+	old := t.directory()
+	depth := old[0]
+	d := old
+	if 2<<depth > inlineGroups {
+		s := make([]uint32, 2<<depth+1)
+		d = (*directory)(unsafe.Pointer(unsafe.SliceData(s)))
+	}
+	for i := 1<<depth - 1; i >= 0; i-- {
+		id := old[1+i]
+		atomic.StoreUint32(&d[2+2*i], id)
+		atomic.StoreUint32(&d[1+2*i], id)
+	}
+	atomic.StoreUint32(&d[0], depth+1)
+	atomic.StorePointer(&t.dir, unsafe.Pointer(d))
+}
+
+// point has the directory entries of a prefix of depth bits name group id.
+func (t *Table) point(prefix uint32, depth uint8, id uint32) {
+	d := t.directory()
+	width := uint32(1) << (d[0] - uint32(depth))
+	for i := prefix * width; i < (prefix+1)*width; i++ {
+		atomic.StoreUint32(&d[1+i], id)
+	}
 }
 
 // merge joins a sparse group with its other half, if that is as deep and both fit well into one.
 func (t *Table) merge(p *Pool, tag uint32, id uint32) {
 	m := p.meta(id)
-	prefix := int(tag >> (tagBits - m.depth))
-	width := 1 << (t.depth - m.depth)
-	buddy := t.dir[(prefix^1)*width]
+	prefix := tag >> (tagBits - m.depth)
+	buddy := *t.directory().id((prefix ^ 1) << (tagBits - m.depth))
 	bm := p.meta(buddy)
 	if bm.depth != m.depth || m.items+bm.items > mergeAt {
 		return
@@ -276,9 +318,7 @@ func (t *Table) merge(p *Pool, tag uint32, id uint32) {
 	}
 	m.items += bm.items
 	m.depth--
-	for i := (prefix &^ 1) * width; i < (prefix|1)*width+width; i++ {
-		t.dir[i] = id
-	}
+	t.point(prefix>>1, m.depth, id)
 	p.free(buddy)
 }
 
@@ -286,8 +326,7 @@ func (t *Table) merge(p *Pool, tag uint32, id uint32) {
 // fn must not change the table. A walk over all places visits every group once, and after splits and merges in between
 // still everything that was there all the time (places are given as top bits of the tag, 32 bits wide).
 func (t *Table) Each(p *Pool, at uint64, fn func(s Slot)) (next int64) {
-	i := at >> (32 - t.depth)
-	id := t.dir[i]
+	id := *t.directory().id(uint32(at >> (32 - tagBits)))
 	for _, s := range p.group(id) {
 		if s != 0 {
 			fn(s)
@@ -299,4 +338,26 @@ func (t *Table) Each(p *Pool, at uint64, fn func(s Slot)) (next int64) {
 		return -1
 	}
 	return int64(n)
+}
+
+// Warm asks the processor for the home bucket of the tag, WarmItem, once that has come, for the items under it, which lie
+// at base + 8*reference. Both are hints: they take no lock and read what may be changing, so a wrong address is possible
+// and harmless. The race detector would object, so under it they do nothing.
+func (t *Table) Warm(p *Pool, tag uint32) unsafe.Pointer {
+	d := (*directory)(atomic.LoadPointer(&t.dir))
+	id := atomic.LoadUint32(&d[1+tag>>(tagBits-atomic.LoadUint32(&d[0]))])
+	b := unsafe.Pointer(&p.group(id)[home(tag)])
+	mem.Prefetch(b)
+	return b
+}
+
+// WarmItem is the second half of Warm.
+func WarmItem(bucket, base unsafe.Pointer, tag uint32) {
+	b := (*[slotsPerBucket]uint64)(bucket)
+	for i := range b {
+		if s := atomic.LoadUint64(&b[i]); uint32(s>>tagShift) == tag {
+			mem.Prefetch(unsafe.Add(base, s&refMask*8))
+			return
+		}
+	}
 }
