@@ -22,6 +22,9 @@ import (
 // bin is the program under test.
 var bin string
 
+// buildFlags are for the go command that makes it.
+var buildFlags []string
+
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "godwit-process")
@@ -31,7 +34,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		os.Chmod(dir, 0o755) // tests become other users
 		bin = filepath.Join(dir, "godwit")
-		build := exec.Command("go", "build", "-o", bin, "../../cmd/godwit")
+		build := exec.Command("go", append(append([]string{"build"}, buildFlags...), "-o", bin, "../../cmd/godwit")...)
 		build.Stdout, build.Stderr = os.Stdout, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build:", err)

@@ -46,7 +46,7 @@ func talk(t *testing.T, c net.Conn, script ...string) {
 }
 
 func TestGreeting(t *testing.T) {
-	p := startCmd(t, exec.Command(bin, "serve"), false)
+	p := startCmd(t, exec.Command(bin, "serve", "-m", "64"), false)
 	p.await("the announcement", func() bool { return strings.Contains(p.err.String(), "More: godwit help\n") })
 	for _, want := range []string{"memcached protocol on 0.0.0.0:" + strconv.Itoa(p.port), fmt.Sprintf("| nc 127.0.0.1 %d\n", p.port)} {
 		if !strings.Contains(p.err.String(), want) {
