@@ -19,7 +19,6 @@ package index
 
 import (
 	"math"
-	"math/bits"
 	"sync/atomic"
 	"unsafe"
 
@@ -121,68 +120,50 @@ func (t *Table) Init(p *Pool) {
 // Items in the table.
 func (t *Table) Items() int { return int(t.items) }
 
-// Probe is a search for the slots of one tag. It lives on the stack of the caller.
-type Probe struct {
-	g      *group
-	bucket uint32
-	left   uint32 // buckets not yet looked at
-	tag    uint32
-	match  uint32 // slots of the bucket that have the tag and were not yet given, a bit each
-}
-
-// Find starts a search.
-func (t *Table) Find(p *Pool, tag uint32) Probe {
-	pr := Probe{g: p.group(*t.directory().id(tag)), bucket: tag % buckets, left: buckets - 1, tag: tag}
-	pr.match = pr.g.matches(pr.bucket, tag)
-	return pr
-}
-
 func home(tag uint32) uint32 { return tag % buckets * slotsPerBucket }
 
-// matches compares a bucket's eight tags at once, without a branch: where the difference is 0, less 1 it has the top bit
-// set. Empty slots match tag 0.
-func (g *group) matches(bucket, tag uint32) uint32 {
-	b := (*[slotsPerBucket]uint64)(unsafe.Pointer(&g[bucket%buckets*slotsPerBucket]))
-	t := uint64(tag)
-	return uint32(((b[0]>>tagShift^t)-1)>>63<<0 |
-		((b[1]>>tagShift^t)-1)>>63<<1 |
-		((b[2]>>tagShift^t)-1)>>63<<2 |
-		((b[3]>>tagShift^t)-1)>>63<<3 |
-		((b[4]>>tagShift^t)-1)>>63<<4 |
-		((b[5]>>tagShift^t)-1)>>63<<5 |
-		((b[6]>>tagShift^t)-1)>>63<<6 |
-		((b[7]>>tagShift^t)-1)>>63<<7)
-}
-
-// Next is the next slot with the tag, nil when there is none. The pointer is valid until the table changes.
-func (pr *Probe) Next() *Slot {
-	for {
-		for pr.match != 0 {
-			i := uint32(bits.TrailingZeros32(pr.match))
-			pr.match &= pr.match - 1
-			if s := &pr.g[pr.bucket*slotsPerBucket+i]; *s != 0 {
-				return s
-			}
-		}
-		// A bucket fills from its first slot, and into the next one only when it is full.
-		if pr.left == 0 || pr.g[pr.bucket*slotsPerBucket+slotsPerBucket-1] == 0 {
+// Find is the first slot with the tag, nil when there is none. The pointer is valid until the table changes.
+func (t *Table) Find(p *Pool, tag uint32) *Slot {
+	g := p.group(*t.directory().id(tag))
+	b := (*[slotsPerBucket]Slot)(unsafe.Pointer(&g[home(tag)]))
+	for i := range b {
+		if s := b[i]; uint32(s>>tagShift) == tag && s != 0 {
+			return &b[i]
+		} else if s == 0 { // a bucket fills from its first slot, and into the next one only when it is full
 			return nil
 		}
-		pr.left--
-		pr.bucket = (pr.bucket + 1) % buckets
-		pr.match = pr.g.matches(pr.bucket, pr.tag)
 	}
+	return g.search(tag, slotsPerBucket)
 }
 
-// FindRef is the slot with this tag that holds ref, or nil.
-func (t *Table) FindRef(p *Pool, tag uint32, ref uint64) *Slot {
-	pr := t.Find(p, tag)
-	for s := pr.Next(); s != nil; s = pr.Next() {
-		if s.Ref() == ref {
+// After is the next slot with the tag behind s, which Find or After gave for it.
+func (t *Table) After(p *Pool, tag uint32, s *Slot) *Slot {
+	g := p.group(*t.directory().id(tag))
+	at := uint32((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(g))) / 8)
+	return g.search(tag, (at-home(tag))%groupSlots+1)
+}
+
+// search looks from the n-th slot behind the home bucket's first one on.
+func (g *group) search(tag, n uint32) *Slot {
+	for ; n < groupSlots; n++ {
+		s := &g[(home(tag)+n)%groupSlots]
+		if *s == 0 {
+			return nil
+		}
+		if uint32(*s>>tagShift) == tag {
 			return s
 		}
 	}
 	return nil
+}
+
+// FindRef is the slot with this tag that holds ref, or nil.
+func (t *Table) FindRef(p *Pool, tag uint32, ref uint64) *Slot {
+	s := t.Find(p, tag)
+	for s != nil && s.Ref() != ref {
+		s = t.After(p, tag, s)
+	}
+	return s
 }
 
 // Insert adds a slot. false: the group is full and cannot split any further (billions of items, or hashes that collide

@@ -35,8 +35,8 @@ func (e *Entry) lock(key []byte, hash uint64) {
 	st := s.stripe(hash)
 	st.mu.Lock()
 	e.st, e.slot, e.hash, e.key, e.gone = st, nil, hash, key, NotGone
-	pr := st.table.Find(s.pool, index.Tag(hash))
-	for slot := pr.Next(); slot != nil; slot = pr.Next() {
+	tag := index.Tag(hash)
+	for slot := st.table.Find(s.pool, tag); slot != nil; slot = st.table.After(s.pool, tag, slot) {
 		it := s.log.At(slot.Ref())
 		if !it.Match(key) {
 			continue
