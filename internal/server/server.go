@@ -193,7 +193,7 @@ func (s *Server) loadUsers() error {
 // build makes the store and the workers; the loops are known, none of them runs yet.
 func (s *Server) build() (err error) {
 	loops := s.net.Loops()
-	tuneRuntime(loops)
+	tuneRuntime(loopsFor(s.set))
 	s.clock = clock.New()
 	s.store, err = store.Open(store.Config{
 		Limit: s.set.MaxBytes, Locals: loops + 1, MaxItem: s.set.ItemSizeMax, NoEvict: !s.set.Evict, Seed: seed(), Clock: s.clock,
@@ -268,8 +268,7 @@ func (s *Server) stop(graceful bool) int {
 		bound = drain + atOnce
 	}
 	select {
-	case <-stopped:
-		s.store.Close()
+	case <-stopped: // the memory goes with the process: giving it back first would only take time
 	case <-time.After(bound):
 	}
 	if s.daemon != nil && s.set.PidFile != "" {
