@@ -78,6 +78,20 @@ func addrPort(sa syscall.Sockaddr) netip.AddrPort {
 // makeLoops makes the event loops. mixed: goroutines serve connections too, so that loops must not keep their P waiting.
 func (s *Server) makeLoops(mixed bool) error {
 	for i := range s.cfg.Loops {
+		if s.io == "io_uring" {
+			l, err := newULoop(s, i, mixed)
+			if err == nil {
+				s.loops = append(s.loops, l)
+				continue
+			}
+			s.cfg.Logf("io_uring cannot be used here, using epoll: %v", err)
+			s.io = "epoll"
+			for _, l := range s.loops {
+				l.(*uloop).abandon()
+			}
+			s.loops = nil
+			return s.makeLoops(mixed)
+		}
 		l, err := newLoop(s, i, mixed)
 		if err != nil {
 			return err

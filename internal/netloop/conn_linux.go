@@ -307,7 +307,7 @@ func (l *loop) hold(c *conn, v Verdict) {
 		return
 	}
 	c.after = v
-	c.pend, c.pbuf = l.out.split(&l.pool)
+	c.pend, c.pbuf = l.out.split(&l.pool, true)
 	l.trimOut()
 	if v == Close || v == Shut || v == ShutGraceful {
 		c.set(StateClosing)

@@ -61,7 +61,7 @@ func newLoop(s *Server, id int, mixed bool) (*loop, error) {
 		closeFD(l.box.efd)
 		return nil, e
 	}
-	l.raw = !mixed && s.cfg.Loops <= runtime.NumCPU()
+	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU()
 	l.ev = make([]syscall.EpollEvent, maxEvents)
 	l.rbuf = make([]byte, max(s.cfg.ReadBufSize, 2*smallLeft))
 	l.pool.limit = s.cfg.ReadMemLimit / int64(s.cfg.Loops)

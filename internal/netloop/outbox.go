@@ -69,11 +69,11 @@ func (o *outbox) clear() {
 }
 
 // split takes what is left out of o, for a connection to keep, with the buffer of it that p lent (nil: none). o keeps
-// nothing that it would release, but its buffer if that is worth keeping.
-func (o *outbox) split(p *pool) (rest *outbox, lent []byte) {
+// nothing that it would release. give: its buffer may be given away, when much is left, instead of being copied from.
+func (o *outbox) split(p *pool, give bool) (rest *outbox, lent []byte) {
 	rest = &outbox{}
 	flat := o.Buf[o.b:]
-	if len(flat) > cap(o.Buf)/2 { // much is left: give the buffer away instead of copying it
+	if give && len(flat) > cap(o.Buf)/2 {
 		*rest, *o = *o, outbox{}
 		return rest, nil
 	}

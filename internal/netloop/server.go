@@ -25,6 +25,8 @@ type Config struct {
 	Handshake    time.Duration // how long a TLS handshake may take; 0: 15 s
 	IO           string        // auto, epoll, io_uring or std
 	Logf         func(format string, args ...any)
+
+	polite bool // never wait in the kernel with a P; for tests
 }
 
 // Server listens, and moves bytes between its connections and the sessions of its Handler.

@@ -1,0 +1,401 @@
+//go:build !386
+
+package netloop
+
+import "syscall"
+
+const (
+	stashMost = 64 << 10 // unread input of a busy connection beyond which reception is called off
+	arenaMin  = 16 << 10 // room that a Feed finds in the arena at least
+)
+
+// uconn is a connection of an io_uring loop. Everything belongs to the loop's goroutine, except what base shares. The
+// kernel never writes into its memory: input comes in provided buffers.
+type uconn struct {
+	base
+	l         *uloop
+	fd        int
+	slot      int32
+	gen       uint32 // 24 bits
+	queued    bool   // in the run queue
+	parked    bool
+	again     bool // input came while output was under way: feed when that is over
+	woke      bool // the same for Wake
+	sending   bool // answer is to be sent at the end of this turn
+	failed    bool // and was not sent whole: sendRes
+	receiving bool // a multishot receive is armed
+	cancelled bool // and has been called off
+	toArm     bool // in uloop.rearm
+	polling   bool // a poll for room to write is armed
+	eof       bool // the client sends no more
+	dead      bool
+	after     Verdict
+	sendRes   int32
+	answer    []byte // in the arena, or a buffer of its own
+	in        inbuf
+	pend      *outbox
+	pbuf      []byte
+}
+
+// Wake implements Conn.
+func (c *uconn) Wake() {
+	if !c.woken.Swap(true) {
+		c.l.box.post(mail{kind: mailWake, conn: c})
+	}
+}
+
+func (l *uloop) newConn(a accepted) {
+	l.gen = (l.gen + 1) & 0xffffff
+	c := &uconn{l: l, fd: a.fd, gen: l.gen}
+	c.srv, c.sock, c.id, c.loop, c.peer = l.srv, a.sock, a.fd, l.id, a.peer
+	c.set(StateWaiting)
+	c.last.Store(l.srv.now.Load())
+	if n := len(l.slots); n > 0 {
+		c.slot = l.slots[n-1]
+		l.slots = l.slots[:n-1]
+		l.conns[c.slot] = c
+	} else {
+		c.slot = int32(len(l.conns))
+		l.conns = append(l.conns, c)
+	}
+	c.sess = l.h.Open(c)
+	l.reg.add(&c.base)
+	l.receive(c)
+}
+
+func (c *uconn) data(tag uint64) uint64 { return tag<<56 | uint64(c.gen)<<32 | uint64(uint32(c.slot)) }
+
+// receive arms the reception of everything that comes.
+func (l *uloop) receive(c *uconn) {
+	s := l.entry(opRecv, c.fd, c.data(tagRecv))
+	s.flags, s.ioprio, s.bufGroup = sqeBufferSelect, recvMultishot, uringBufGroup
+	c.receiving = true
+}
+
+// close ends a connection and its session. Shutting the socket down ends what the kernel still does for it.
+func (l *uloop) close(c *uconn, r Reason) {
+	if c.dead {
+		return
+	}
+	c.dead = true
+	c.set(StateClosing)
+	l.conns[c.slot] = nil
+	l.slots = append(l.slots, c.slot)
+	c.in.free(&l.pool)
+	c.answer = nil
+	l.dropPending(c)
+	c.sess.Closed(r)
+	l.reg.remove(&c.base)
+	l.n.Add(-1)
+	l.srv.gate.leave()
+	l.submit() // entries that name the descriptor, while it is ours
+	if r != ReasonNormal || c.receiving || c.polling {
+		syscall.RawSyscall(syscall.SYS_SHUTDOWN, uintptr(c.fd), syscall.SHUT_RDWR, 0)
+	}
+	closeFD(c.fd)
+}
+
+func (c *uconn) waiting() bool { return c.free() && !c.queued && !c.parked }
+
+// free says that no output is under way, so that the session may be fed.
+func (c *uconn) free() bool { return c.pend == nil && !c.sending }
+
+// received handles n bytes of input in a provided buffer, behind uringBufHead free bytes.
+func (l *uloop) received(c *uconn, buf []byte, n int) {
+	if c.dead {
+		return
+	}
+	c.touch()
+	in := buf[uringBufHead : uringBufHead+n]
+	left := c.in.len()
+	if !c.waiting() || left > smallLeft {
+		if !l.pool.allows(n) || left > l.srv.cfg.InLimit {
+			l.srv.inKill.Add(1)
+			l.close(c, ReasonError)
+			return
+		}
+		copy(c.in.space(n, &l.pool), in)
+		c.in.w += n
+		if !c.waiting() {
+			c.again = c.again || !c.free()
+			l.hurry = l.hurry || c.sending
+			if c.in.len() > stashMost && c.receiving && !c.cancelled {
+				c.cancelled = true
+				s := l.entry(opAsyncCancel, -1, c.data(tagCancel))
+				s.addr = c.data(tagRecv)
+			}
+			return
+		}
+		l.feed(c, c.in.bytes(), true)
+		return
+	}
+	if left > 0 {
+		copy(buf[uringBufHead-left:], c.in.bytes())
+		in = buf[uringBufHead-left : uringBufHead+n]
+	}
+	l.feed(c, in, false)
+}
+
+// stoppedReceiving handles the end of a reception: the end of input, an error, a lack of buffers, a cancellation.
+func (l *uloop) stoppedReceiving(c *uconn, res int32) {
+	switch e := syscall.Errno(-res); {
+	case res > 0, e == syscall.ENOBUFS, e == syscall.EINTR, e == syscall.EAGAIN:
+		l.armLater(c)
+	case e == syscall.ECANCELED: // armed again when its input is used
+		l.hurry = l.hurry || c.sending
+		if c.waiting() {
+			l.armLater(c)
+		}
+	case res == 0:
+		c.eof = true
+		l.hurry = l.hurry || c.sending
+		if c.waiting() {
+			l.close(c, ReasonNormal)
+		}
+	default:
+		l.close(c, ReasonError)
+	}
+}
+
+func (l *uloop) armLater(c *uconn) {
+	if !c.toArm {
+		c.toArm = true
+		l.rearm = append(l.rearm, c)
+	}
+}
+
+// feed hands unread input to the session and keeps what it left. Its answer is sent at the end of the turn. own: in is
+// in the connection's buffer.
+func (l *uloop) feed(c *uconn, in []byte, own bool) {
+	for len(in) > 0 {
+		s := c.sess.Sink()
+		if len(s) == 0 {
+			break
+		}
+		n := copy(s, in)
+		c.sess.Sunk(n)
+		in = in[n:]
+		if own {
+			c.in.drop(n, &l.pool)
+		}
+		if n < len(s) {
+			if !own {
+				c.in.free(&l.pool)
+			}
+			l.settle(c, More)
+			return
+		}
+	}
+	if l.busy.Load() != int64(c.id) {
+		l.busy.Store(int64(c.id))
+	}
+	if len(l.arena)-l.used < arenaMin {
+		l.arena, l.used = make([]byte, arenaSize), 0 // answers of this turn hold the old one
+	}
+	l.out.Buf = l.arena[l.used:l.used:len(l.arena)]
+	used, v := c.sess.Feed(in, &l.out.Out)
+	if own {
+		c.in.drop(used, &l.pool)
+	} else if used < len(in) || c.in.buf != nil {
+		if n := len(in) - used; n > len(c.in.buf) && !l.pool.allows(n) {
+			l.srv.inKill.Add(1)
+			v = Abort
+		} else {
+			c.in.set(in[used:], &l.pool)
+		}
+	}
+	switch {
+	case v == Abort:
+		l.out.clear()
+		l.close(c, ReasonError)
+	case len(l.out.Refs) > 0:
+		l.sendNow(c, v)
+	case len(l.out.Buf) > 0:
+		l.sendLater(c, v)
+	default:
+		l.settle(c, v)
+	}
+}
+
+// sendLater leaves the answer in the arena, to be sent with the others of the turn.
+func (l *uloop) sendLater(c *uconn, v Verdict) {
+	c.answer = l.out.Buf
+	if address(c.answer) == address(l.arena[l.used:]) {
+		l.used += len(c.answer)
+	} // else it outgrew the arena, and has a buffer of its own
+	l.out.Buf = nil
+	c.sending, c.after = true, v
+	l.sends = append(l.sends, c)
+	if v != More || c.again || c.woke || c.eof || !c.receiving {
+		l.hurry = true // settle has something to do
+	}
+}
+
+// sendNow sends an answer with lent memory: the kernel must not look at that later.
+func (l *uloop) sendNow(c *uconn, v Verdict) {
+	done, e := l.tx.send(c.fd, &l.out)
+	if e == 0 && !done {
+		l.hold(c, v)
+		return
+	}
+	l.out.clear()
+	if e != 0 {
+		l.close(c, ReasonError)
+		return
+	}
+	l.settle(c, v)
+}
+
+// sent follows up on an answer of the last turn.
+func (l *uloop) sent(c *uconn) {
+	c.sending = false
+	failed := c.failed
+	c.failed = false
+	answer := c.answer
+	c.answer = nil
+	if c.dead {
+		return
+	}
+	if !failed {
+		l.settle(c, c.after)
+		return
+	}
+	if c.sendRes < 0 {
+		if e := syscall.Errno(-c.sendRes); e != syscall.EAGAIN && e != syscall.EINTR {
+			l.close(c, ReasonError)
+			return
+		}
+		c.sendRes = 0
+	}
+	if int(c.sendRes) >= len(answer) {
+		l.settle(c, c.after)
+		return
+	}
+	l.out.Buf, l.out.b = answer, int(c.sendRes)
+	l.hold(c, c.after)
+}
+
+// hold keeps the unsent part of the present answer with the connection until the socket has room.
+func (l *uloop) hold(c *uconn, v Verdict) {
+	rest := l.out.rest()
+	if limit := l.srv.cfg.OutLimit; limit > 0 && rest > limit {
+		l.srv.outKill.Add(1)
+		l.out.clear()
+		l.close(c, ReasonError)
+		return
+	}
+	c.after = v
+	c.pend, c.pbuf = l.out.split(&l.pool, false)
+	l.out.clear()
+	l.out.Buf = nil
+	if v == Close || v == Shut || v == ShutGraceful {
+		c.set(StateClosing)
+	} else {
+		c.set(StateWriting)
+	}
+	l.poll(c)
+}
+
+func (l *uloop) poll(c *uconn) {
+	if !c.polling {
+		c.polling = true
+		s := l.entry(opPollAdd, c.fd, c.data(tagPoll))
+		s.opFlags = syscall.EPOLLOUT
+	}
+}
+
+// flush goes on with pending output.
+func (l *uloop) flush(c *uconn) {
+	if c.pend == nil {
+		return
+	}
+	done, e := l.tx.send(c.fd, c.pend)
+	if e != 0 {
+		l.close(c, ReasonError)
+		return
+	}
+	if !done {
+		l.poll(c)
+		return
+	}
+	l.dropPending(c)
+	l.settle(c, c.after)
+}
+
+func (l *uloop) dropPending(c *uconn) {
+	if c.pend == nil {
+		return
+	}
+	c.pend.clear()
+	c.pend = nil
+	if c.pbuf != nil {
+		l.pool.put(c.pbuf)
+		c.pbuf = nil
+	}
+}
+
+// settle follows a verdict once all output is sent.
+func (l *uloop) settle(c *uconn, v Verdict) {
+	switch v {
+	case More:
+		switch {
+		case c.again || c.woke:
+			c.again, c.woke = false, false
+			l.enqueue(c)
+			return
+		case c.eof:
+			l.close(c, ReasonNormal)
+			return
+		}
+		if c.sess.Sink() != nil {
+			c.set(StateReading)
+			if c.in.len() > 0 {
+				l.enqueue(c)
+			}
+		} else {
+			c.set(StateWaiting)
+		}
+		if !c.receiving {
+			l.armLater(c)
+		}
+	case Yield, Stream:
+		c.again, c.woke = false, false
+		l.enqueue(c)
+	case Park:
+		c.again = false
+		if c.woke {
+			c.woke = false
+			l.enqueue(c)
+			return
+		}
+		c.parked = true
+		c.set(StateParked)
+	case Shut, ShutGraceful:
+		l.finish(c)
+		l.srv.ask(v)
+	default:
+		l.finish(c)
+	}
+}
+
+// finish closes after a Close verdict, when everything is sent.
+func (l *uloop) finish(c *uconn) {
+	shutdownWrite(c.fd)
+	l.close(c, ReasonNormal)
+}
+
+// wake comes from the mailbox.
+func (c *uconn) wake() {
+	c.woken.Store(false)
+	switch {
+	case c.dead, c.queued:
+	case !c.free():
+		c.woke = true
+		c.l.hurry = true
+	default:
+		c.parked = false
+		c.l.feed(c, c.in.bytes(), true)
+	}
+}
+
+var _ Conn = (*uconn)(nil)

@@ -1,0 +1,408 @@
+//go:build !386
+
+package netloop
+
+import (
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// uloop serves its connections with io_uring on one OS thread: input arrives in provided buffers without being asked for
+// again, all answers of a turn are sent by the one system call that also waits for the next input. All fields are the
+// loop goroutine's own, except where noted.
+type uloop struct {
+	srv   *Server
+	h     Handler
+	id    int
+	ring  *uring
+	raw   bool // may wait in the kernel without telling the scheduler
+	calm  bool // the last raw wait brought nothing
+	hurry bool // something is to be done right after the answers are sent: do not wait
+	bell  bool // the poll on the mailbox's eventfd is armed
+	arena []byte
+	used  int      // bytes of arena taken by answers of this turn
+	out   outbox   // of the Feed that runs
+	sends []*uconn // with an answer to send at the end of this turn
+	conns []*uconn // by slot
+	slots []int32
+	gen   uint32
+	runq  []*uconn // to be fed without new input
+	spare []*uconn
+	rearm []*uconn // to receive again when buffers are free
+	tx    sender
+	pool  pool // counters: anyone
+	box   mailbox
+	reg   registry     // anyone
+	n     atomic.Int64 // connections, those on the way included; anyone
+	busy  atomic.Int64 // id of the connection whose Feed runs, or ran last; anyone
+
+	stopped  bool
+	draining bool
+	deadline time.Time
+}
+
+const (
+	arenaSize = 256 << 10
+	runMost   = 1024 // connections fed from the run queue per turn: completions of their answers must fit
+)
+
+// What a completion is about, in the top byte of its user data. Below are 24 bits of the connection's generation and 32
+// of its slot: a late completion of a connection that is gone finds another generation, or none.
+const (
+	tagBell = iota
+	tagRecv
+	tagSend
+	tagPoll
+	tagCancel
+	tagSeen
+)
+
+func newULoop(s *Server, id int, mixed bool) (*uloop, error) {
+	l := &uloop{srv: s, h: s.h, id: id}
+	var err error
+	if l.ring, err = newUring(); err != nil {
+		return nil, err
+	}
+	if l.box.efd, err = eventfd(); err != nil {
+		l.ring.close()
+		return nil, err
+	}
+	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU()
+	l.arena = make([]byte, arenaSize)
+	l.pool.limit = s.cfg.ReadMemLimit / int64(s.cfg.Loops)
+	l.busy.Store(-1)
+	return l, nil
+}
+
+func (l *uloop) load() int           { return int(l.n.Load()) }
+func (l *uloop) scan()               { l.box.post(mail{kind: mailScan}) }
+func (l *uloop) each(fn func(*base)) { l.reg.each(fn) }
+
+func (l *uloop) adopt(a accepted) {
+	l.n.Add(1)
+	if !l.box.post(mail{kind: mailAdopt, in: a}) {
+		l.drop(a)
+	}
+}
+
+func (l *uloop) drop(a accepted) {
+	l.n.Add(-1)
+	l.srv.gate.leave()
+	closeFD(a.fd)
+}
+
+func (l *uloop) stop(graceful bool) {
+	if graceful {
+		l.box.post(mail{kind: mailDrain})
+	} else {
+		l.box.post(mail{kind: mailStop})
+	}
+}
+
+func (l *uloop) memory() (n, used, free int64) {
+	return l.pool.count.Load(), l.pool.lent.Load(), l.pool.cached.Load() + uringBufs*uringBufSize
+}
+
+func (l *uloop) state(c *base) State {
+	if int64(c.id) == l.busy.Load() && !l.box.asleep.Load() {
+		return StateRunning
+	}
+	return State(c.st.Load())
+}
+
+// run serves until stopped.
+func (l *uloop) run() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := l.ring.enable(); err != nil {
+		panic("netloop: " + err.Error()) // it worked for the same flags at New
+	}
+	if runtime.GOMAXPROCS(0) <= len(l.srv.loops) {
+		l.raw = false
+	}
+	for !l.stopped {
+		l.wait()
+		n := l.ring.ready()
+		if n == 0 && len(l.runq) == 0 && !l.box.full.Load() && !l.draining {
+			continue
+		}
+		l.h.Turn(l.id)
+		for _, m := range l.box.take() {
+			l.open(m)
+		}
+		for i := range n {
+			l.complete(l.ring.at(i))
+		}
+		l.ring.done(n)
+		l.ring.offerBufs()
+		l.runQueue()
+		l.makeRoom()
+		if l.draining {
+			l.drain()
+		}
+	}
+	l.end()
+}
+
+// wait sends the answers of the turn, follows their verdicts, and waits for something to do. The answers are sent while
+// the kernel takes the entries: when it returns, each is sent, or has left a completion that says how much of it was.
+func (l *uloop) wait() {
+	if !l.bell {
+		l.bell = true
+		s := l.entry(opPollAdd, l.box.efd, tagBell<<56)
+		s.opFlags, s.len = syscall.EPOLLIN, pollAddMulti
+	}
+	l.receiveAgain()
+	for i, c := range l.sends {
+		if c.dead {
+			continue // its descriptor may be another's now
+		}
+		if l.ring.queued() == len(l.ring.sqes) {
+			l.submit()
+		}
+		s := l.ring.next()
+		s.op, s.flags, s.fd = opSend, sqeSkipSuccess, int32(c.fd)
+		s.addr, s.len = address(c.answer), uint32(len(c.answer))
+		s.opFlags = syscall.MSG_DONTWAIT | syscall.MSG_WAITALL | msgNosignal
+		s.userData = tagSend<<56 | uint64(i)
+	}
+	ms := time.Duration(-1)
+	switch {
+	case l.hurry || len(l.runq) > 0 || l.ring.ready() > 0:
+		ms = 0
+	case l.draining:
+		ms = 10 * time.Millisecond
+	}
+	l.hurry = false
+	switch {
+	case ms == 0:
+		l.poke()
+	case l.calm || !l.raw:
+		if l.ring.queued() > 0 || !l.calm {
+			l.poke()
+			if l.calm = l.ring.ready() == 0; !l.calm {
+				break
+			}
+		}
+		l.sleep(ms, false)
+	default:
+		l.sleep(rawWaitMs*time.Millisecond, true)
+	}
+	l.sentAll()
+}
+
+// submit hands the queued entries over without waiting.
+func (l *uloop) submit() {
+	for l.ring.queued() > 0 {
+		if e := l.ring.submit(); e != 0 && e != syscall.EINTR && e != syscall.EAGAIN && e != syscall.EBUSY {
+			panic("netloop: io_uring_enter: " + e.Error())
+		}
+	}
+}
+
+// poke hands the queued entries over and lets the kernel complete what it can, without waiting.
+func (l *uloop) poke() {
+	l.ring.enter(0, 0, true)
+	l.submit()
+}
+
+// makeRoom empties the completion queue when the kernel had more than fits: the failures of sends must fit.
+func (l *uloop) makeRoom() {
+	for l.ring.overflown() {
+		l.poke()
+		n := l.ring.ready()
+		for i := range n {
+			l.complete(l.ring.at(i))
+		}
+		l.ring.done(n)
+		l.ring.offerBufs()
+		l.receiveAgain()
+	}
+}
+
+// sleep hands the queued entries over and waits.
+func (l *uloop) sleep(most time.Duration, raw bool) {
+	l.box.asleep.Store(true)
+	wait := 1
+	if l.box.full.Load() {
+		wait = 0
+	}
+	e := l.ring.enter(wait, most, raw)
+	l.box.asleep.Store(false)
+	l.submit()
+	if e != syscall.EINTR {
+		l.calm = l.ring.ready() == 0
+	}
+}
+
+// sentAll follows the verdicts of the answers that were sent. Completions of sends tell of those that were not sent
+// whole; they are looked for first, as the arena is about to be used again.
+func (l *uloop) sentAll() {
+	if len(l.sends) == 0 {
+		return
+	}
+	for i := range l.ring.ready() {
+		q := l.ring.at(i)
+		if q.userData>>56 == tagSend {
+			c := l.sends[uint32(q.userData)]
+			c.sendRes, c.failed = q.res, true
+			q.userData = tagSeen << 56
+		}
+	}
+	done := l.sends
+	l.sends = l.sends[:0]
+	for i, c := range done {
+		done[i] = nil
+		l.sent(c)
+	}
+	l.used = 0
+}
+
+// entry is a fresh submission entry.
+func (l *uloop) entry(op uint8, fd int, data uint64) *sqe {
+	s := l.ring.next()
+	for s == nil {
+		l.submit()
+		s = l.ring.next()
+	}
+	s.op, s.fd, s.userData = op, int32(fd), data
+	return s
+}
+
+// complete handles a completion. The buffer of input goes back to the kernel when the session has seen it.
+func (l *uloop) complete(q *cqe) {
+	tag := q.userData >> 56
+	if tag == tagBell {
+		l.bell = q.flags&cqeMore != 0
+		return
+	}
+	var c *uconn
+	if tag == tagRecv || tag == tagPoll || tag == tagCancel {
+		slot := uint32(q.userData)
+		if c = l.conns[slot]; c != nil && uint64(c.gen) != q.userData>>32&0xffffff {
+			c = nil
+		}
+	}
+	if tag == tagRecv && q.flags&cqeBuffer != 0 {
+		id := uint16(q.flags >> cqeBufferShift)
+		if c != nil && q.res > 0 {
+			l.received(c, l.ring.buf(id), int(q.res))
+		}
+		l.ring.giveBack(id)
+	}
+	switch {
+	case c == nil || c.dead:
+	case tag == tagRecv:
+		if q.flags&cqeMore == 0 {
+			c.receiving, c.cancelled = false, false
+			l.stoppedReceiving(c, q.res)
+		}
+	case tag == tagCancel:
+		c.cancelled = c.cancelled && q.res == 0 // if it came too late, another may be tried
+	case tag == tagPoll:
+		c.polling = false
+		l.flush(c)
+	}
+}
+
+// runQueue feeds the connections that asked to come last in this turn.
+func (l *uloop) runQueue() {
+	q := l.runq
+	if len(q) == 0 {
+		return
+	}
+	l.runq, l.spare = l.spare[:0], q
+	if len(q) > runMost {
+		l.runq = append(l.runq, q[runMost:]...)
+		clear(q[runMost:])
+		q = q[:runMost]
+	}
+	for i, c := range q {
+		q[i] = nil
+		if c.dead {
+			continue
+		}
+		c.queued = false
+		l.feed(c, c.in.bytes(), true)
+	}
+}
+
+func (l *uloop) enqueue(c *uconn) {
+	if !c.queued {
+		c.queued = true
+		l.runq = append(l.runq, c)
+	}
+}
+
+// receiveAgain arms the connections whose reception ended.
+func (l *uloop) receiveAgain() {
+	for i, c := range l.rearm {
+		l.rearm[i] = nil
+		c.toArm = false
+		if !c.dead && !c.eof && !c.receiving {
+			l.receive(c)
+		}
+	}
+	l.rearm = l.rearm[:0]
+}
+
+// open reads one piece of mail.
+func (l *uloop) open(m mail) {
+	switch m.kind {
+	case mailWake:
+		m.conn.wake()
+	case mailAdopt:
+		l.newConn(m.in)
+	case mailScan:
+		for _, c := range l.conns {
+			if c != nil && c.waiting() && l.srv.idle(&c.base) {
+				l.srv.kicks.Add(1)
+				l.close(c, ReasonIdle)
+			}
+		}
+	case mailStop:
+		l.stopped = true
+	case mailDrain:
+		l.draining = true
+		l.deadline = time.Now().Add(l.srv.cfg.DrainTimeout)
+	}
+}
+
+// drain is loop.drain.
+func (l *uloop) drain() {
+	late := time.Now().After(l.deadline)
+	left := 0
+	for _, c := range l.conns {
+		switch {
+		case c == nil:
+		case late || c.waiting() || c.parked:
+			l.close(c, ReasonShutdown)
+		default:
+			left++
+		}
+	}
+	l.stopped = left == 0
+}
+
+// end closes what is left when the loop stops.
+func (l *uloop) end() {
+	for _, c := range l.conns {
+		if c != nil {
+			l.close(c, ReasonShutdown)
+		}
+	}
+	for _, m := range l.box.close() {
+		if m.kind == mailAdopt {
+			l.drop(m.in)
+		}
+	}
+	l.ring.close()
+}
+
+// abandon gives back what newULoop took.
+func (l *uloop) abandon() {
+	l.box.close()
+	l.ring.close()
+}
