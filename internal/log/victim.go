@@ -125,9 +125,9 @@ func (l *Log) Next(v *Victim) (it Item, ref uint64, size int, ok bool) {
 }
 
 // SweepNext pins the next sealed segment from place at on in which at least a share of 1/8, or everything that has an
-// expiry, is due at now, or whose generation is older than gen. Its items may then be walked with Next and unlinked; Swept
-// ends that. The place to go on from is Seg+1; Seg is -1 when there is none up to the end.
-func (l *Log) SweepNext(at int32, now int64, gen uint32) Victim {
+// expiry, is due at now (with full: anything), or whose generation is older than gen. Its items may then be walked with
+// Next and unlinked; Swept ends that. The place to go on from is Seg+1; Seg is -1 when there is none up to the end.
+func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s := at; s < l.next; s++ {
@@ -135,7 +135,7 @@ func (l *Log) SweepNext(at int32, now int64, gen uint32) Victim {
 		if g.state != sealed || l.live(s) == 0 {
 			continue
 		}
-		if due, all := g.dueAt(now); g.gen < gen || due > 0 && (due >= all || due*8 >= uint64(g.used)) {
+		if due, all := g.dueAt(now); g.gen < gen || due > 0 && (full || due >= all || due*8 >= uint64(g.used)) {
 			atomic.AddInt32(&g.pins, 1)
 			return Victim{Seg: s, Queue: g.queue, Gen: g.gen, used: g.used, pos: first(s)}
 		}

@@ -16,9 +16,10 @@ func (s *Server) MaxConns() int { return s.set.MaxConns }
 func (s *Server) ConnStats() mc.ConnStats {
 	n := s.net.Stats()
 	st := mc.ConnStats{
-		Curr: n.Curr, Total: n.Total, Rejected: n.Rejected, Structures: n.Curr + uint64(n.Listening),
+		Curr: n.Curr, Total: n.Total + uint64(n.Listening), Rejected: n.Rejected, Structures: n.Curr + uint64(n.Listening),
 		ListenDisabled: n.ListenDisabled, ListenDisabledUs: n.ListenDisabledUs, Accepting: n.Accepting,
 		ReadBufs: n.ReadBufs, ReadBufBytes: n.ReadBufBytes, ReadBufFree: n.ReadBufFree,
+		ReadKills: n.InKills, WriteKills: n.OutKills,
 		TLSNewSessions: n.TLSNewSessions, TLSHandshakeErrors: n.TLSHandshakeErrors, TLSProtoErrors: n.TLSProtoErrors,
 	}
 	if s.tls != nil {

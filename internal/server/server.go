@@ -208,6 +208,7 @@ func (s *Server) build() (err error) {
 	s.store.SetClasses(s.set.Classes(), casBytes)
 	s.env = &mc.Env{Store: s.store, Clock: s.clock, Set: s.set, Server: s}
 	s.env.Verbose.Store(int32(s.set.Verbosity))
+	s.env.SetDetail(s.set.Detail)
 	for i := range loops {
 		s.env.Workers = append(s.env.Workers, &mc.Worker{Env: s.env, L: s.store.Local(i), St: stats.Worker{}})
 	}

@@ -4,6 +4,8 @@
 package session
 
 import (
+	"net"
+
 	"godwit/internal/auth"
 	"godwit/internal/bytesx"
 	"godwit/internal/command/mc"
@@ -18,12 +20,11 @@ type Config struct {
 	SASL     *auth.Table     // -S: binary only, after a password; nil: open to all
 }
 
-// Session implements netloop.Session. Only the connection's loop uses it.
+// Session implements netloop.Session. Only the connection's loop uses it. Over UDP there is one per datagram.
 type Session struct {
 	w     *mc.Worker
 	cfg   *Config
-	id    int
-	udp   bool
+	conn  netloop.Conn
 	proto mc.Proto // nil until the first byte has come
 }
 
@@ -31,7 +32,11 @@ var _ netloop.Session = (*Session)(nil)
 
 // New makes the session of a connection that is served by w, the Worker of its loop.
 func New(w *mc.Worker, cfg *Config, c netloop.Conn) *Session {
-	return &Session{w: w, cfg: cfg, id: c.ID(), udp: c.Transport() == netloop.UDP}
+	s := &Session{w: w, cfg: cfg, conn: c}
+	if w.Watch.Load()&mc.WatchConns != 0 && c.Transport() != netloop.UDP {
+		w.ConnOpened(s.event())
+	}
+	return s
 }
 
 // binaryMagic is the first byte of every request of the binary protocol, and of no text command.
@@ -49,7 +54,7 @@ func (s *Session) speak(first byte) mc.Proto {
 	if binary {
 		return &mc.Bin{SASL: s.cfg.SASL}
 	}
-	return &mc.Text{Auth: s.cfg.Users}
+	return &mc.Text{Auth: s.cfg.Users, Conn: s.conn}
 }
 
 // verdicts translates what a protocol wants into what the network understands.
@@ -73,14 +78,10 @@ func (s *Session) Feed(in []byte, out *bytesx.Out) (used int, next netloop.Verdi
 		s.proto = s.speak(in[0])
 	}
 	before := out.Len()
-	s.w.Conn = s.id
+	s.w.Conn = s.conn.ID()
 	used, v := s.proto.Feed(s.w, in, out)
 	s.w.St.C.BytesRead += uint64(used)
 	s.w.St.C.BytesWritten += uint64(out.Len() - before)
-	if s.udp { // each datagram stands for itself, protocol included
-		s.proto.Drop(s.w)
-		s.proto = nil
-	}
 	return used, verdicts[v]
 }
 
@@ -109,5 +110,25 @@ func (s *Session) Closed(r netloop.Reason) {
 	if r == netloop.ReasonIdle {
 		s.w.St.C.IdleKicks++
 	}
+	if s.w.Watch.Load()&mc.WatchConns != 0 && s.conn.Transport() != netloop.UDP {
+		ev := s.event()
+		ev.Reason = reasons[r]
+		s.w.ConnClosed(ev)
+	}
 	s.w.St.Publish()
+}
+
+// reasons are memcached's words for why a connection ended.
+var reasons = [...]string{
+	netloop.ReasonNormal: "normal", netloop.ReasonError: "error", netloop.ReasonIdle: "idle_timeout",
+	netloop.ReasonShutdown: "shutdown",
+}
+
+// event describes the connection to those who watch connections.
+func (s *Session) event() *mc.ConnEvent {
+	if s.conn.Transport() == netloop.Unix {
+		return &mc.ConnEvent{ID: s.conn.ID(), Transport: "local", Host: "unix", Port: "0"}
+	}
+	host, port, _ := net.SplitHostPort(s.conn.Remote())
+	return &mc.ConnEvent{ID: s.conn.ID(), Transport: "tcp", Host: host, Port: port}
 }

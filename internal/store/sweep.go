@@ -2,6 +2,7 @@ package store
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/internal/index"
@@ -15,6 +16,7 @@ type sweeper struct {
 	wake chan struct{}
 	quit chan struct{}
 	done sync.WaitGroup
+	full atomic.Int32 // of a pass over everything: fullNone, fullAsked or fullRuns
 }
 
 const (
@@ -103,13 +105,18 @@ func (w *sweeper) pass(l *Local) {
 	s := l.s
 	gen := s.gen.Load()
 	flushing := s.stale.Load()
+	full := w.full.CompareAndSwap(fullAsked, fullRuns)
 	for at := int32(0); !w.quitting(); {
-		v := s.log.SweepNext(at, l.now, gen)
+		v := s.log.SweepNext(at, l.now, gen, full)
 		if v.Seg < 0 {
 			break
 		}
 		at = v.Seg + 1
 		w.walk(l, &v, gen)
+	}
+	if full {
+		l.Publish()
+		w.full.Store(fullNone)
 	}
 	if flushing && !s.log.Older(gen) && s.gen.Load() == gen {
 		s.stale.Store(false)
@@ -170,3 +177,22 @@ func (s *Store) Flush() {
 
 // FlushAt makes every item stored before dead when the timeline reaches ms. One is pending at a time; 0 cancels.
 func (s *Store) FlushAt(ms int64) { s.flushAt.Store(ms) }
+
+const (
+	fullNone = iota
+	fullAsked
+	fullRuns
+)
+
+// Sweep has everything that is due removed now, in the background, where otherwise little of it may wait for more. It says
+// false while an earlier call is still at work.
+func (s *Store) Sweep() bool {
+	if !s.sweep.full.CompareAndSwap(fullNone, fullAsked) {
+		return false
+	}
+	s.sweep.kick()
+	return true
+}
+
+// Sweeping says whether what Sweep asked for is still to be done.
+func (s *Store) Sweeping() bool { return s.sweep.full.Load() != fullNone }

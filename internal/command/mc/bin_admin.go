@@ -10,18 +10,6 @@ import (
 	"godwit/internal/proto/mcbin"
 )
 
-// statsSource is whoever produces statistics: false if it does not know the group.
-type statsSource interface {
-	Stats(group string, emit func(name, value string)) bool
-}
-
-func binStats(w *Worker, group string, emit func(name, value string)) bool {
-	if s, ok := any(w).(statsSource); ok {
-		return s.Stats(group, emit)
-	}
-	return false
-}
-
 // binQuit ends the connection, QUIT with an answer and QUITQ without.
 func binQuit(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	q.done(out, 0)
@@ -75,7 +63,7 @@ func binStat(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 }
 
 func (q *binRequest) stats(w *Worker, group string, out *bytesx.Out) binNext {
-	known := binStats(w, group, func(name, value string) {
+	known := w.Stats(group, func(name, value string) {
 		out.Buf = q.reply.AppendStat(out.Buf, name, value)
 		out.EndMessage()
 	})

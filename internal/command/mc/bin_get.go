@@ -13,6 +13,9 @@ func binGet(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	Room(out)
 	e := w.Fetch(q.key)
 	if e == nil {
+		if w.Detail() {
+			w.CountGet(q.key, false)
+		}
 		return q.miss(out)
 	}
 	return q.hit(w, out, e)
@@ -27,6 +30,9 @@ func binGAT(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 		return q.hit(w, out, e)
 	case NoMemory:
 		return q.fail(out, mcbin.NoMemory)
+	}
+	if w.Detail() {
+		w.CountGet(q.key, false)
 	}
 	return q.miss(out)
 }
@@ -61,6 +67,9 @@ func (q *binRequest) hit(w *Worker, out *bytesx.Out, e *store.Entry) binNext {
 	}
 	out.Buf = q.reply.AppendHit(out.Buf, e.Flags(), key, e.Len(), w.CAS(e))
 	AppendValue(out, e)
+	if w.Detail() {
+		w.CountGet(q.key, true)
+	}
 	out.EndMessage()
 	return binDone
 }

@@ -18,6 +18,9 @@ func binStore(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 		return binWait
 	}
 	op := q.storeOp(w)
+	if w.Detail() {
+		w.CountSet(q.key)
+	}
 	if !q.whole {
 		return b.begin(w, q, &op, out)
 	}
@@ -71,6 +74,9 @@ func (q *binRequest) stored(out *bytesx.Out, s Stored) binNext {
 // binDelete is DELETE.
 func binDelete(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	op := DeleteOp{Key: q.key, Check: q.CAS != 0, CAS: q.CAS}
+	if w.Detail() {
+		w.CountDelete(q.key)
+	}
 	switch w.Delete(&op).Code {
 	case OK:
 		return q.done(out, 0)

@@ -12,6 +12,9 @@ func cmdDelete(_ *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdict {
 		reply(out, mctext.BadFormat)
 		return More
 	}
+	if w.Detail() {
+		w.CountDelete(key)
+	}
 	op := &w.text.del
 	*op = DeleteOp{Key: key}
 	answer(out, w.Delete(op).Code, mctext.Deleted)

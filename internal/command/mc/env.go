@@ -21,7 +21,9 @@ type Env struct {
 	Server  Server    // the parts of the process that verbs ask or command
 	Verbose atomic.Int32
 	Watch   atomic.Uint32 // bits of WatchFetchers …: who looks on
-	Log     Log           // used while Watch is not 0
+	Log     Logger        // used while Watch is not 0
+
+	admin adminState
 }
 
 // Server is what verbs ask of the process around them.
@@ -38,6 +40,7 @@ type ConnStats struct {
 	ListenDisabled, ListenDisabledUs                   uint64
 	Accepting                                          bool
 	ReadBufs, ReadBufBytes, ReadBufFree                uint64
+	ReadKills, WriteKills                              uint64 // closed for too much unread, or unsent
 	TLSNewSessions, TLSHandshakeErrors, TLSProtoErrors uint64
 	CertRefresh                                        int64 // seconds since the last reload
 }

@@ -32,6 +32,9 @@ func (t *Text) get(w *Worker, line []byte, from int, cas bool, out *bytesx.Out) 
 		Room(out)
 		e := w.Fetch(key)
 		if e == nil {
+			if w.Detail() {
+				w.CountGet(key, false)
+			}
 			continue
 		}
 		if hits++; hits > 1 {
@@ -44,6 +47,9 @@ func (t *Text) get(w *Worker, line []byte, from int, cas bool, out *bytesx.Out) 
 		}
 		AppendValue(out, e)
 		reply(out, "\r\n")
+		if w.Detail() {
+			w.CountGet(key, true)
+		}
 	}
 	reply(out, mctext.End)
 }
@@ -81,6 +87,9 @@ func (t *Text) gat(w *Worker, r *mctext.Request, cas bool, out *bytesx.Out) Verd
 			return More
 		}
 		if code != OK {
+			if w.Detail() {
+				w.CountGet(key, false)
+			}
 			continue
 		}
 		if hits++; hits > 1 {
@@ -93,6 +102,9 @@ func (t *Text) gat(w *Worker, r *mctext.Request, cas bool, out *bytesx.Out) Verd
 		}
 		AppendValue(out, e)
 		reply(out, "\r\n")
+		if w.Detail() {
+			w.CountGet(key, true)
+		}
 	}
 	reply(out, mctext.End)
 	return More

@@ -70,6 +70,10 @@ func (w *Worker) vivify(op *ArithOp, e *store.Entry) Counted {
 	digits := bytesx.AppendUint(text[:0], op.Initial)
 	spec := store.Spec{Expiry: op.VivifyExpiry, Len: len(digits)}
 	pad(e.Replace(spec, op.NewCAS), digits)
+	if w.Watch.Load() != 0 { // to memcached this is an add
+		w.Log.Fetch(w, &FetchEvent{Key: op.Key})
+		w.logStore(&StoreOp{Key: op.Key, Mode: Add}, OK, len(digits), spec.Expiry)
+	}
 	return Counted{
 		Value: op.Initial, CAS: w.CAS(e), OldExpiry: spec.Expiry, Expiry: spec.Expiry,
 		Created: true,

@@ -26,13 +26,14 @@ func (w *Worker) Delete(op *DeleteOp) Deleted {
 	}
 	if op.Check && op.CAS != w.CAS(e) {
 		w.St.C.DeleteMisses++
+		w.logDelete(op, e)
 		return Deleted{Exists}
 	}
 	if !op.Stale || op.Empty { // memcached does not count what only turns stale
 		w.St.Class(e.Class()).DeleteHits++
 	}
+	w.logDelete(op, e)
 	if !op.Stale && !op.Empty {
-		w.logDelete(op, e)
 		e.Delete()
 		return Deleted{OK}
 	}

@@ -72,7 +72,7 @@ func (w *Worker) Refuse(op *StoreOp, code Code, n int) {
 	} else {
 		w.St.C.StoreNoMemory++
 	}
-	w.logStore(op, code, n)
+	w.logStore(op, code, n, op.Expiry)
 	if !op.DropOld {
 		return
 	}
@@ -160,7 +160,11 @@ func (w *Worker) settle(op *StoreOp, e *store.Entry, code Code, vlen int) {
 	}
 	if w.Watch.Load() != 0 {
 		w.logLookup(e, op.Key)
-		w.logStore(op, code, vlen)
+		expiry := op.Expiry
+		if op.Mode >= Append && e.Found() {
+			expiry = e.Expiry()
+		}
+		w.logStore(op, code, vlen, expiry)
 	}
 }
 

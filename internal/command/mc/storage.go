@@ -105,8 +105,16 @@ func (t *Text) take(w *Worker, v *value, n int, in []byte, out *bytesx.Out) (use
 		t.badChunk(v, out)
 		return end + 2
 	}
+	v.detail(w)
 	t.stored(v, w.Put(&v.op, in[n:end]), out)
 	return end + 2
+}
+
+// detail counts the command in stats detail, which knows the classic ones only.
+func (v *value) detail(w *Worker) {
+	if w.Detail() && !v.meta {
+		w.CountSet(v.op.Key)
+	}
 }
 
 func (t *Text) badChunk(v *value, out *bytesx.Out) {

@@ -11,7 +11,10 @@ import (
 type Text struct {
 	// Auth are the users of -Y. Until one of them has shown a password, nothing else is understood. nil: no such thing.
 	Auth *auth.Table
+	// Conn is the connection, for verbs that answer for long.
+	Conn Conn
 
+	long long    // such a verb: input is its until it ends
 	up   *upload // a value that arrives over several Feeds
 	skip int     // bytes of a refused value that are still to come
 	slow bool    // tests: without the quick ways
@@ -29,13 +32,20 @@ type textScratch struct {
 
 // Feed runs the complete requests of in, at most as many as a connection's share is.
 func (t *Text) Feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
-	used, v = t.feed(w, in, out)
+	if t.long != nil {
+		used, v = t.goOn(w, in, out)
+	} else {
+		used, v = t.feed(w, in, out)
+	}
 	w.L.Publish()
 	w.St.Publish()
 	return used, v
 }
 
 func (t *Text) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	if len(in) > warmFrom && t.up == nil && t.skip == 0 {
+		w.warm(in)
+	}
 	for left := max(1, w.Set.ReqsPerEvent); ; left-- {
 		used += t.body(w, in[used:], out)
 		rest := in[used:]
@@ -145,10 +155,14 @@ func unknown(r *mctext.Request, out *bytesx.Out) Verdict {
 }
 
 // Idle says that the next command is waited for.
-func (t *Text) Idle() bool { return t.up == nil && t.skip == 0 }
+func (t *Text) Idle() bool { return t.up == nil && t.skip == 0 && t.long == nil }
 
 // Drop gives back what an unfinished request holds.
 func (t *Text) Drop(w *Worker) {
+	if t.long != nil {
+		t.long.drop(w)
+		t.long = nil
+	}
 	if t.up != nil && t.up.pending != nil {
 		w.L.Discard(t.up.pending)
 	}

@@ -102,6 +102,7 @@ func (t *Text) Sunk(w *Worker, n int) {
 
 // finish stores the value that is complete now, and answers.
 func (t *Text) finish(w *Worker, u *upload, out *bytesx.Out) {
+	u.detail(w)
 	switch {
 	case u.failed:
 		w.St.C.StoreNoMemory++

@@ -8,22 +8,80 @@ import (
 
 // Bits of Env.Watch: who wants to see what. 0 costs the hot path one untaken branch.
 const (
-	WatchFetchers  uint32 = 1 << iota // Log.Fetch
-	WatchMutations                    // Log.Store
-	WatchEvictions
-	WatchConns
+	WatchFetchers  uint32 = 1 << iota // Logger.Fetch
+	WatchMutations                    // Logger.Store
+	WatchEvictions                    // Logger.evicted, from the store
+	WatchConns                        // Env.ConnOpened, Env.ConnClosed
 	WatchSystem
-	WatchDeletions // Log.Delete
-	WatchRaw
-	WatchPrefixes // stats detail on: all three
+	WatchDeletions // Logger.Delete
+	WatchRaw       // memcached has the word, and no line for it
+	WatchPrefixes  // stats detail on: see Worker.Detail
 )
 
-// Log sees what the verbs do. It is called under the stripe lock of the item, with slices that are valid during the
-// call only, when Env.Watch is not 0.
-type Log interface {
-	Fetch(w *Worker, ev *FetchEvent)
-	Store(w *Worker, ev *StoreEvent)
-	Delete(w *Worker, ev *DeleteEvent)
+// watchWords are the words behind watch, in the order in which they are compared, over the length that was sent.
+var watchWords = []struct {
+	word string
+	bits uint32
+}{
+	{"rawcmds", WatchRaw},
+	{"evictions", WatchEvictions},
+	{"fetchers", WatchFetchers},
+	{"mutations", WatchMutations},
+	{"sysevents", WatchSystem},
+	{"connevents", WatchConns},
+	{"proxyreqs", 0},
+	{"proxyevents", 0},
+	{"proxyuser", 0},
+	{"deletions", WatchDeletions},
+}
+
+// cmdWatch is watch [what ...]. The connection is a watcher from then on.
+func cmdWatch(t *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdict {
+	const tooMany = "WATCHER_TOO_MANY log watcher limit reached\r\n"
+	if !w.Set.WatchEnabled {
+		reply(out, mctext.NoWatch)
+		return More
+	}
+	if !out.Empty() {
+		reply(out, mctext.WatchPipeline)
+		return More
+	}
+	bits, ok := watchBits(r)
+	if !ok {
+		reply(out, mctext.Error)
+		return More
+	}
+	if t.Conn == nil || out.Framed { // a datagram has no connection to write to later
+		reply(out, mctext.WatchFailed)
+		return More
+	}
+	l := w.Log.watch(w.Env, t.Conn, bits)
+	if l == nil {
+		reply(out, tooMany)
+		return More
+	}
+	reply(out, mctext.OK)
+	t.long = l
+	return More
+}
+
+func watchBits(r *mctext.Request) (bits uint32, ok bool) {
+	if r.Len() == 1 {
+		return WatchFetchers, true
+	}
+	for i := 1; i < r.Len(); i++ {
+		known := false
+		for _, word := range watchWords {
+			if known = prefix(r.Tok(i), word.word); known {
+				bits |= word.bits
+				break
+			}
+		}
+		if !known {
+			return 0, false
+		}
+	}
+	return bits, true
 }
 
 // FetchStatus is how a lookup ended.
@@ -36,12 +94,11 @@ const (
 	FetchExpired
 )
 
-// FetchEvent is one lookup of a key.
+// FetchEvent is one lookup of a key, by any command.
 type FetchEvent struct {
 	Key         []byte
 	Status      FetchStatus
-	Class, Size int  // of the item, when hit; Size is the value's length
-	Internal    bool // the lookup that a storage command makes: no client asked for the value
+	Class, Size int // of the item, when hit; Size is the value's length
 }
 
 // StoreEvent is one storage command after its value arrived, or when it was refused.
@@ -54,10 +111,9 @@ type StoreEvent struct {
 	Class, Size int
 }
 
-// DeleteEvent is one delete command.
+// DeleteEvent is one delete command that found its item.
 type DeleteEvent struct {
 	Key         []byte
-	Found       bool
 	Meta        bool
 	Class, Size int
 }
@@ -80,47 +136,47 @@ func missStatus(e *store.Entry) FetchStatus {
 	return FetchMiss
 }
 
-func (w *Worker) logStore(op *StoreOp, code Code, vlen int) {
+// logLookup logs the lookup that a changing command makes.
+func (w *Worker) logLookup(e *store.Entry, key []byte) {
+	if e.Found() {
+		w.logHit(e, key)
+	} else {
+		w.logMiss(e, key)
+	}
+}
+
+// logStore logs a storage command whose item has, or would have had, a value of vlen bytes and the given expiry.
+func (w *Worker) logStore(op *StoreOp, code Code, vlen int, expiry int64) {
 	if w.Watch.Load() == 0 {
 		return
 	}
 	w.Log.Store(w, &StoreEvent{
-		Key: op.Key, Code: code, Mode: op.Mode, CAS: op.Check, Expiry: op.Expiry,
+		Key: op.Key, Code: code, Mode: op.Mode, CAS: op.Check, Expiry: expiry,
 		Class: w.Store.ClassOf(len(op.Key), vlen, op.Flags), Size: vlen,
 	})
 }
 
-// logLookup logs the lookup that a changing command makes.
-func (w *Worker) logLookup(e *store.Entry, key []byte) {
-	ev := FetchEvent{Key: key, Internal: true}
-	if e.Found() {
-		ev.Status, ev.Class, ev.Size = FetchHit, e.Class(), e.Len()
-	} else {
-		ev.Status = missStatus(e)
-	}
-	w.Log.Fetch(w, &ev)
-}
-
+// logDelete logs a delete and its lookup.
 func (w *Worker) logDelete(op *DeleteOp, e *store.Entry) {
 	if w.Watch.Load() == 0 {
 		return
 	}
-	ev := DeleteEvent{Key: op.Key, Meta: op.Meta}
-	if e.Found() {
-		ev.Found, ev.Class, ev.Size = true, e.Class(), e.Len()
+	w.logLookup(e, op.Key)
+	if e.Found() && !op.Stale && !op.Empty {
+		w.Log.Delete(w, &DeleteEvent{Key: op.Key, Meta: op.Meta, Class: e.Class(), Size: e.Len()})
 	}
-	w.Log.Delete(w, &ev)
 }
 
-// cmdWatch finds no log to watch yet.
-func cmdWatch(_ *Text, w *Worker, _ *mctext.Request, out *bytesx.Out) Verdict {
-	switch {
-	case !w.Set.WatchEnabled:
-		reply(out, mctext.NoWatch)
-	case !out.Empty():
-		reply(out, mctext.WatchPipeline)
-	default:
-		reply(out, mctext.WatchFailed)
-	}
-	return More
+// ConnEvent is a connection that opens or closes.
+type ConnEvent struct {
+	ID         int
+	Transport  string // local, tcp or udp
+	Host, Port string // of the client; "unix" and "0" for unix sockets
+	Reason     string // why it closes: normal, error, idle_timeout or shutdown
 }
+
+// ConnOpened logs a new connection. The caller has seen that somebody watches WatchConns.
+func (e *Env) ConnOpened(ev *ConnEvent) { e.Log.conn("conn_new", ev) }
+
+// ConnClosed logs the end of a connection.
+func (e *Env) ConnClosed(ev *ConnEvent) { e.Log.conn("conn_close", ev) }
