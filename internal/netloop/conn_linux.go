@@ -161,17 +161,17 @@ func (l *loop) read(c *conn) {
 	l.feed(c, c.in.bytes(), true)
 }
 
-// readSink receives straight into the session's memory.
+// readSink receives straight into the session's memory, and what comes behind into the shared buffer.
 func (l *loop) readSink(c *conn, s []byte) {
-	n, e := rawRecv(c.fd, s)
+	n, e := l.tx.recv2(c.fd, s, l.rbuf)
 	if e != 0 || n == 0 {
 		l.ended(c, e)
 		return
 	}
 	c.touch()
-	c.sess.Sunk(n)
-	if n == len(s) {
-		l.feed(c, nil, true)
+	c.sess.Sunk(min(n, len(s)))
+	if n >= len(s) {
+		l.feed(c, l.rbuf[:n-len(s)], false)
 	}
 }
 

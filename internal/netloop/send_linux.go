@@ -6,7 +6,7 @@ import "syscall"
 
 const maxIovecs = 128
 
-// sender writes outboxes to sockets without blocking. One loop owns it.
+// sender moves scattered memory to and from sockets without blocking. One loop owns it.
 type sender struct {
 	hdr syscall.Msghdr
 	iov [maxIovecs]iovec
@@ -50,4 +50,15 @@ func (t *sender) send(fd int, o *outbox) (done bool, e syscall.Errno) {
 		}
 		o.advance(n)
 	}
+}
+
+// recv2 receives into a and what does not fit there into b.
+func (t *sender) recv2(fd int, a, b []byte) (int, syscall.Errno) {
+	setIovec(&t.iov[0], a)
+	setIovec(&t.iov[1], b)
+	t.hdr.Iov = &t.iov[0]
+	setLen(&t.hdr.Iovlen, 2)
+	n, e := rawRecvmsg(fd, &t.hdr)
+	clear(t.iov[:2])
+	return n, e
 }

@@ -27,6 +27,11 @@ func rawRecv(fd int, b []byte) (int, syscall.Errno) {
 	return int(n), e
 }
 
+func rawRecvmsg(fd int, h *syscall.Msghdr) (int, syscall.Errno) {
+	n, _, e := syscall.RawSyscall6(syscall.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(h)), 0, 0, 0, 0)
+	return int(n), e
+}
+
 func rawSend(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), msgNosignal, 0, 0)
 	return int(n), e
