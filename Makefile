@@ -7,7 +7,7 @@ STATIC   := CGO_ENABLED=0
 CHECKER  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test race invariants fuzz bench lint fmt cross arm64 man check clean
+.PHONY: help build dev test race invariants fuzz bench bench-compare lint fmt cross arm64 man check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -37,6 +37,9 @@ fuzz: ## every fuzz target for FUZZTIME (20s)
 
 bench: ## benchmarks of the layers; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+bench-compare: ## godwit beside the memcached of this machine, same cores, medians (3 minutes; ARGS="-only get,set")
+	$(GO) run ./test/bench/compare $(ARGS)
 
 lint: ## formatting, go vet, staticcheck, import rules
 	@test -z "$$(gofmt -l cmd internal test)" || { gofmt -l cmd internal test; echo 'run make fmt'; exit 1; }
