@@ -124,6 +124,12 @@ func (r *Regions) Retain(h Handle) {
 	e.refs[i].Add(1)
 }
 
+// Refs is the number of references at present.
+func (r *Regions) Refs(h Handle) int {
+	e, i := r.at(h)
+	return int(e.refs[i].Load())
+}
+
 // Release drops a reference; the last one frees the region. It returns the bytes that the caller refunds to the budget.
 func (r *Regions) Release(h Handle) (freed int64) {
 	e, i := r.at(h)

@@ -15,6 +15,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/zeebo/xxh3"
 
@@ -74,7 +75,7 @@ type Store struct {
 	log     *log.Log
 	seed    uint64
 	gen     atomic.Uint32 // flush generation: segments of older ones hold nothing alive
-	stale   atomic.Bool   // segments of an older generation are still about
+	stale   atomic.Bool   // segments of an older generation are still about; cleared only under flushing
 	observe atomic.Pointer[func(EventKind, *View)]
 	ghosts  *evict.Ghosts
 	evicted atomic.Bool // something was evicted: ghosts are worth asking
@@ -85,6 +86,7 @@ type Store struct {
 	clock     *clock.Clock
 	large     int // values longer than this live in regions
 	maxItem   int64
+	flushing  sync.Mutex   // held while gen and stale change
 	flushAt   atomic.Int64 // timeline ms of the delayed flush, 0: none
 	items     atomic.Int64 // roughly: Locals add what changed when they open a segment
 	classes   classes
@@ -96,13 +98,14 @@ type Store struct {
 	sweep  sweeper
 }
 
-// stripe is one lock and what it guards. Stripes do not share cache lines.
+// stripe is one lock and what it guards: a cache line of its own.
 type stripe struct {
 	mu    sync.Mutex
 	table index.Table
 	cas   uint64
-	_     [128 - 8 - 64 - 8 - 8]byte
 }
+
+var _ [64]byte = [unsafe.Sizeof(stripe{})]byte{}
 
 // Open reserves the memory and starts the background sweep.
 func Open(c Config) (*Store, error) {

@@ -16,6 +16,7 @@ type sweeper struct {
 	wake chan struct{}
 	quit chan struct{}
 	done sync.WaitGroup
+	mu   sync.Mutex   // held during a pass; before all other locks
 	full atomic.Int32 // of a pass over everything: fullNone, fullAsked or fullRuns
 }
 
@@ -36,11 +37,13 @@ func (w *sweeper) start(s *Store, l *Local) {
 			case <-w.wake:
 			case <-t.C:
 			}
+			w.mu.Lock()
 			l.Turn(s.clock.Ms())
 			w.shrink(l)
 			w.sealAged(s, l)
 			w.pass(l)
 			l.Publish()
+			w.mu.Unlock()
 		}
 	})
 }
@@ -118,11 +121,12 @@ func (w *sweeper) pass(l *Local) {
 		l.Publish()
 		w.full.Store(fullNone)
 	}
-	if flushing && !s.log.Older(gen) && s.gen.Load() == gen {
-		s.stale.Store(false)
-		if s.gen.Load() != gen { // a flush came in between
-			s.stale.Store(true)
+	if flushing && !s.log.Older(gen) {
+		s.flushing.Lock()
+		if s.gen.Load() == gen {
+			s.stale.Store(false)
 		}
+		s.flushing.Unlock()
 	}
 }
 
@@ -170,8 +174,10 @@ func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
 
 // Flush makes every item stored so far dead: readers see it at once, the memory comes back in the background.
 func (s *Store) Flush() {
+	s.flushing.Lock()
 	s.stale.Store(true)
 	s.gen.Add(1)
+	s.flushing.Unlock()
 	s.sweep.kick()
 }
 
