@@ -125,14 +125,15 @@ func (l *loop) run() {
 		for i := range n {
 			e := &l.ev[i]
 			if e.Fd >= 0 {
-				// A slot is given to a new connection only between turns, so a stale event finds nil.
+				// Slots are given away before the events of a turn only: a stale event finds nil, or at worst a new
+				// connection that tries to read in vain.
 				if c := l.conns[e.Fd]; c != nil {
 					l.event(c, e.Events)
 				}
 			}
 		}
 		l.runQueue()
-		if l.draining {
+		if l.draining && n < len(l.ev) { // else more is ready
 			l.drain()
 		}
 	}

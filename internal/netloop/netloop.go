@@ -2,6 +2,10 @@
 // session of the connection and sends what the session answered, one write per connection and turn. It knows no
 // protocol. Drivers behind one contract: epoll and io_uring loops on Linux, a goroutine per connection for TLS and other
 // systems, datagrams. Callers: the server builds one from its listeners and a Handler.
+//
+// Reading order: server.go (life of a Server), listen.go and accept.go, loop_linux.go and conn_linux.go (epoll),
+// uloop_linux.go, uconn_linux.go and uring_linux.go (io_uring), std.go (goroutines), udp.go. inbuf, outbox and pool hold
+// what a connection could not use or send at once; gate counts connections and keeps the limit.
 package netloop
 
 import (
@@ -40,7 +44,8 @@ type Session interface {
 	// of in it used. It uses nothing of an incomplete request unless it keeps it itself. in is valid during the call only.
 	Feed(in []byte, out *bytesx.Out) (used int, next Verdict)
 	// Sink is nil, or where the next input bytes belong (the rest of a big value): the driver may read straight into it
-	// and then calls Sunk instead of Feed for those bytes, and Feed once the sink is full.
+	// and then calls Sunk instead of Feed for those bytes, and Feed once the sink is full. It is looked at when Feed has
+	// said More, and must stay the same, but for what Sunk takes off it, until the next Feed.
 	Sink() []byte
 	Sunk(n int)
 	// Idle says that the session waits for the next command (idle timeouts count only then).
@@ -83,7 +88,8 @@ type Listener struct {
 
 // Handler is the owner of the sessions. Open and Turn come from the loop concerned.
 type Handler interface {
-	// Open makes the session of a new connection.
+	// Open makes the session of a new connection. Each datagram is a connection of its own here: opened, fed, closed, with
+	// a Conn that is the same for all datagrams read by one goroutine.
 	Open(c Conn) Session
 	// Turn is called at the start of each turn of a loop, before its first Feed: the clock is read here.
 	Turn(loop int)

@@ -192,8 +192,9 @@ func (s *Server) ask(v Verdict) {
 	}
 }
 
-// Stop ends the server and returns when all sessions are closed. Gracefully means: requests that have arrived are
-// answered and answers are sent, for at most DrainTimeout. It must not be called from a session.
+// Stop ends the server and returns when all sessions are closed. Gracefully means: requests that an event loop can read,
+// or a goroutine has read, are answered, and answers are sent, for at most DrainTimeout. It must not be called from a
+// session.
 func (s *Server) Stop(graceful bool) {
 	s.stopOnce.Do(func() {
 		s.stopping.Store(true)

@@ -83,3 +83,24 @@ func TestInheritedSocket(t *testing.T) {
 		c.want("a\n")
 	}
 }
+
+// Where io_uring is forbidden, for all loops or from the second on, epoll serves.
+func TestUringFallback(t *testing.T) {
+	defer func() { openUring = newUring }()
+	for allowed := range 2 {
+		n := 0
+		openUring = func() (*uring, error) {
+			if n++; n > allowed {
+				return nil, syscall.EPERM
+			}
+			return newUring()
+		}
+		r := serveOn(t, Config{IO: "io_uring", Loops: 3}, &Listener{Addr: "127.0.0.1:0"})
+		if r.s.IO() != "epoll" || r.s.Loops() != 3 {
+			t.Errorf("%s, %d loops", r.s.IO(), r.s.Loops())
+		}
+		c := r.dial()
+		c.send("echo a\n")
+		c.want("a\n")
+	}
+}

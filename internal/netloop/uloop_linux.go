@@ -59,10 +59,13 @@ const (
 	tagSeen
 )
 
+// openUring is newUring, but for tests.
+var openUring = newUring
+
 func newULoop(s *Server, id int, mixed bool) (*uloop, error) {
 	l := &uloop{srv: s, h: s.h, id: id}
 	var err error
-	if l.ring, err = newUring(); err != nil {
+	if l.ring, err = openUring(); err != nil {
 		return nil, err
 	}
 	if l.box.efd, err = eventfd(); err != nil {
