@@ -181,6 +181,10 @@ func (l *Local) Grow(p *Pending, total int) error {
 	return nil
 }
 
+// chargeStep is how many bytes of a victim are emptied at a time to make room for a large value: one item. The items of
+// large values are small in the log, and a segment of them may stand for a good part of all memory.
+const chargeStep = 1
+
 // charge takes n bytes for a region from the budget, freeing segments and evicting items for it.
 func (l *Local) charge(n int64) bool {
 	if n > l.s.budget.Limit()*3/4 {
@@ -193,7 +197,7 @@ func (l *Local) charge(n int64) bool {
 		if l.s.budget.Left() >= n {
 			continue
 		}
-		if !l.step(l.s.log.SegmentSize()) {
+		if !l.step(chargeStep) {
 			return false
 		}
 	}
@@ -242,12 +246,16 @@ func (l *Local) leave() {
 // reclaimEvery is how many bytes are written between two steps of emptying a victim.
 const reclaimEvery = 8 << 10
 
+// watchedSpare is how many free segments are kept while somebody observes: evictions then go along with the writes that
+// cause them, instead of coming in bursts.
+const watchedSpare = 4
+
 // room makes sure that n bytes can be appended to the queue's open segment and keeps the lane until leave. It does a
 // share of the emptying that the write will cost; only when segments ran out it does all of it at once.
 func (l *Local) room(q evict.Queue, n int) bool {
 	l.enter()
 	ln := l.lane
-	if ln.reclaim {
+	if ln.reclaim || l.s.observe.Load() != nil && l.s.log.Tight(watchedSpare) {
 		if ln.debt += n; ln.debt >= reclaimEvery {
 			l.step(2 * ln.debt)
 			ln.debt = 0

@@ -18,6 +18,11 @@ func (w *Worker) Put(op *StoreOp, value []byte) Stored {
 	if code != OK {
 		return Stored{Code: code}
 	}
+	if w.L.Grow(p, len(value)) != nil {
+		w.L.Discard(p)
+		w.Refuse(op, NoMemory, len(value))
+		return Stored{Code: NoMemory}
+	}
 	copy(p.Value(), value)
 	return w.Commit(op, p)
 }
@@ -247,6 +252,10 @@ func (w *Worker) rebuild(op *StoreOp, hash uint64, o *old, value []byte) (s Stor
 	}
 	p, err := w.L.Build(op.Key, spec)
 	if err != nil {
+		return Stored{Code: NotStored}, true
+	}
+	if w.L.Grow(p, spec.Len) != nil {
+		w.L.Discard(p)
 		return Stored{Code: NotStored}, true
 	}
 	if op.Mode == Prepend {

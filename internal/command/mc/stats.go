@@ -2,6 +2,7 @@ package mc
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,26 +154,28 @@ func statsExtstore(_ *Text, _ *Worker, _ *mctext.Request, out *bytesx.Out) Verdi
 	return More
 }
 
-// statsConns has a few rows per socket and connection.
+// statsConns has a few rows per socket and connection, in the order of their descriptors.
 func statsConns(_ *Text, w *Worker, _ *mctext.Request, out *bytesx.Out) Verdict {
+	var conns []ConnInfo
 	if w.Server != nil {
-		e := textStats(out)
-		w.Server.Conns(func(c ConnInfo) {
-			id := strconv.Itoa(c.ID)
-			if c.UDP {
-				e(id+":UDP", "UDP")
-			}
-			e(id+":addr", c.Addr)
-			if c.Listen != "" {
-				e(id+":listen_addr", c.Listen)
-			}
-			state := c.State
-			if w.Log.watching(c.ID) {
-				state = "conn_watch"
-			}
-			e(id+":state", state)
-			e.int(id+":secs_since_last_cmd", c.SinceLastCmd)
-		})
+		w.Server.Conns(func(c ConnInfo) { conns = append(conns, c) })
+	}
+	slices.SortFunc(conns, func(a, b ConnInfo) int { return a.ID - b.ID })
+	for i := range conns {
+		c := &conns[i]
+		e := textStats(out).under(strconv.Itoa(c.ID))
+		if c.UDP {
+			e("UDP", "UDP")
+		}
+		e("addr", c.Addr)
+		if c.Listen != "" {
+			e("listen_addr", c.Listen)
+		}
+		if w.Log.watching(c.ID) {
+			c.State = "conn_watch"
+		}
+		e("state", c.State)
+		e.int("secs_since_last_cmd", c.SinceLastCmd)
 	}
 	reply(out, mctext.End)
 	return More
