@@ -14,7 +14,7 @@ const (
 	StateListening State = iota
 	StateWaiting         // for the next request
 	StateRunning         // a request of it is being worked on right now
-	StateReading         // the rest of a big value
+	StateReading         // the rest of a request
 	StateWriting         // its client is slow to take the answer
 	StateParked          // waits for something else than its client
 	StateClosing
@@ -52,6 +52,15 @@ func (c *base) Remote() string {
 func (c *base) touch() {
 	if now := c.srv.now.Load(); c.last.Load() != now {
 		c.last.Store(now)
+	}
+}
+
+// await notes that input is waited for: the next request, or the rest of one.
+func (c *base) await(rest bool) {
+	if rest {
+		c.set(StateReading)
+	} else {
+		c.set(StateWaiting)
 	}
 }
 

@@ -247,7 +247,7 @@ func (l *loop) settle(c *conn, v Verdict) {
 			return
 		}
 		c.sink = false
-		c.set(StateWaiting)
+		c.await(c.in.len() > 0)
 		l.arm(c, epollIn)
 	case Yield, Stream:
 		c.again = false

@@ -291,11 +291,7 @@ func (c *stdConn) pump() {
 		}
 		switch v {
 		case More:
-			if c.taking {
-				c.set(StateReading)
-			} else {
-				c.set(StateWaiting)
-			}
+			c.await(c.taking || c.r < c.w)
 			return
 		case Yield:
 			runtime.Gosched()

@@ -353,7 +353,7 @@ func (l *uloop) settle(c *uconn, v Verdict) {
 				l.enqueue(c)
 			}
 		} else {
-			c.set(StateWaiting)
+			c.await(c.in.len() > 0)
 		}
 		if !c.receiving {
 			l.armLater(c)
