@@ -39,40 +39,40 @@ func binFlush(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	return q.done(out, 0)
 }
 
-// binGroups are the statistics that the binary protocol has; "" is the general one. Names are compared like
-// memcached's: the first three over their own length only, so that anything may follow them.
+// binGroups are the statistics that the binary protocol has; "" is the general one. Those marked prefix are compared, like
+// memcached's, over their own length only: anything may follow them.
 var binGroups = []struct {
 	name   string
 	prefix bool
 }{
-	{"", false}, {"reset", true}, {"settings", true}, {"detail", true}, {"items", false}, {"slabs", false}, {"sizes", false},
+	{name: ""},
+	{name: "reset", prefix: true},
+	{name: "settings", prefix: true},
+	{name: "detail dump", prefix: true},
+	{name: "detail on", prefix: true},
+	{name: "detail off", prefix: true},
+	{name: "items"},
+	{name: "slabs"},
+	{name: "sizes"},
 }
 
 // binStat answers with one packet per statistic and an empty one at the end.
 func binStat(b *Bin, w *Worker, q *binRequest, out *bytesx.Out) binNext {
 	for _, g := range binGroups {
-		if string(q.key) == g.name || g.prefix && bytes.HasPrefix(q.key, []byte(g.name)) {
-			group := g.name
-			if group == "detail" {
-				group = string(q.key)
-			}
-			return q.stats(w, group, out)
+		if string(q.key) != g.name && !(g.prefix && bytes.HasPrefix(q.key, []byte(g.name))) {
+			continue
 		}
+		emit := func(name, value string) {
+			out.Buf = q.reply.AppendStat(out.Buf, name, value)
+			out.EndMessage()
+		}
+		if !w.Stats(g.name, emit) {
+			break
+		}
+		emit("", "")
+		return binDone
 	}
 	return q.fail(out, mcbin.NotFound)
-}
-
-func (q *binRequest) stats(w *Worker, group string, out *bytesx.Out) binNext {
-	known := w.Stats(group, func(name, value string) {
-		out.Buf = q.reply.AppendStat(out.Buf, name, value)
-		out.EndMessage()
-	})
-	if !known {
-		return q.fail(out, mcbin.NotFound)
-	}
-	out.Buf = q.reply.AppendStat(out.Buf, "", "")
-	out.EndMessage()
-	return binDone
 }
 
 // binOpen says which ops a server with authentication answers to everybody.
