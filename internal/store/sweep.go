@@ -172,13 +172,13 @@ func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
 	s.log.Swept(v, l.now, &left)
 }
 
-// Flush makes every item stored so far dead: readers see it at once, the memory comes back in the background.
+// Flush makes every item stored so far dead: readers see it at once, the memory comes back in the background. Not at once:
+// who asks for an item right afterwards is told that it was flushed, and counted so.
 func (s *Store) Flush() {
 	s.flushing.Lock()
 	s.stale.Store(true)
 	s.gen.Add(1)
 	s.flushing.Unlock()
-	s.sweep.kick()
 }
 
 // FlushAt makes every item stored before dead when the timeline reaches ms. One is pending at a time; 0 cancels.

@@ -105,10 +105,12 @@ func (w *Worker) Stats(group string, emit func(name, value string)) bool {
 	if !ok || !w.Set.DumpEnabled {
 		return false
 	}
-	switch word {
-	case "on", "off":
-		w.SetDetail(word == "on")
-	case "dump":
+	switch { // anything may follow the word
+	case strings.HasPrefix(word, "on"):
+		w.SetDetail(true)
+	case strings.HasPrefix(word, "off"):
+		w.SetDetail(false)
+	case strings.HasPrefix(word, "dump"):
 		emit("detailed", string(w.admin.prefixes.dump(nil)))
 	default:
 		return false
