@@ -459,7 +459,7 @@ func TestManyConnections(t *testing.T) {
 
 func TestConns(t *testing.T) {
 	drivers(t, Config{}, func(t *testing.T, r *rig) {
-		a, b, p := r.dial(), r.dial(), r.dial()
+		a, b, p, q := r.dial(), r.dial(), r.dial(), r.dial()
 		a.send("echo a\n")
 		a.want("a\n")
 		b.send("put 100\nabc")
@@ -473,6 +473,8 @@ func TestConns(t *testing.T) {
 		}
 		eventually(t, "waiting", find(a.LocalAddr().String(), StateWaiting))
 		eventually(t, "reading", find(b.LocalAddr().String(), StateReading))
+		q.send("echo unfini")
+		eventually(t, "reading", find(q.LocalAddr().String(), StateReading))
 		eventually(t, "parked", find(p.LocalAddr().String(), StateParked))
 		eventually(t, "listening", find(r.addr, StateListening))
 	})
