@@ -57,11 +57,11 @@ func Int32(b []byte) (v int32, ok bool) {
 	return int32(n), n == int64(int32(n))
 }
 
-// LooseUint reads a number as C's strtoull does: white space, an optional plus, digits; then the text must end or go on
-// with white space. A minus counts only in front of zero.
+// LooseUint reads a number as C's strtoull does: white space, an optional plus, digits; then the text must end (a zero
+// byte ends it, too) or go on with white space. A minus counts only in front of zero.
 func LooseUint(b []byte) (v uint64, ok bool) {
 	neg, v, rest, ok := scan(b)
-	if !ok || neg && v != 0 || len(rest) > 0 && !isSpace(rest[0]) {
+	if !ok || neg && v != 0 || !ended(rest) {
 		return 0, false
 	}
 	return v, true
@@ -70,7 +70,7 @@ func LooseUint(b []byte) (v uint64, ok bool) {
 // LooseInt is LooseUint for C's strtoll.
 func LooseInt(b []byte) (v int64, ok bool) {
 	neg, u, rest, ok := scan(b)
-	if !ok || len(rest) > 0 && !isSpace(rest[0]) {
+	if !ok || !ended(rest) {
 		return 0, false
 	}
 	if neg {
@@ -100,6 +100,9 @@ func scan(b []byte) (neg bool, v uint64, rest []byte, ok bool) {
 	}
 	return neg, v, b[i:], i > start
 }
+
+// ended says whether a number may stop in front of rest.
+func ended(rest []byte) bool { return len(rest) == 0 || rest[0] == 0 || isSpace(rest[0]) }
 
 // isSpace is C's isspace.
 func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }

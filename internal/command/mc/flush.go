@@ -5,13 +5,14 @@ import (
 	"godwit/internal/proto/mctext"
 )
 
-// FlushAll makes every item dead, now or at exptime (memcached's notion of time).
+// FlushAll makes every item dead, now or at exptime (memcached's notion of time), less the second that memcached takes
+// off.
 func (w *Worker) FlushAll(exptime int64) {
-	if exptime <= 0 {
-		w.Store.Flush()
+	if at := w.Expiry(exptime) - 1000; at > w.L.Now() {
+		w.Store.FlushAt(at)
 		return
 	}
-	w.Store.FlushAt(w.Expiry(exptime))
+	w.Store.Flush()
 }
 
 // cmdFlushAll is flush_all [delay] [noreply].

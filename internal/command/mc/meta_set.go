@@ -77,10 +77,16 @@ func (v *value) metaOp(w *Worker, r *mctext.Request, m *mctext.Meta, key []byte)
 	}
 	v.op = StoreOp{
 		Key: key, Mode: mode, Flags: m.Flags, Expiry: w.Expiry(int64(m.TTL)), BinaryKey: m.Has('b'),
-		Check: m.Has('C') && mode != Add, CAS: m.CAS, NewCAS: m.NewCAS,
-		Invalidate: m.Has('I') && m.Has('C') && mode != Add,
-		Vivify:     m.Has('N') && mode >= Append, VivifyExpiry: w.Expiry(int64(m.Auto)),
+		CAS: m.CAS, NewCAS: m.NewCAS,
+		Vivify: m.Has('N') && mode >= Append, VivifyExpiry: w.Expiry(int64(m.Auto)),
 		DropOld: true,
+	}
+	switch {
+	case mode == Set, mode == Replace:
+		v.op.Check = m.Has('C') // C0 too: no item has it
+		v.op.Invalidate = v.op.Check && m.Has('I')
+	case mode >= Append:
+		v.op.Check = m.CAS != 0
 	}
 	v.hide = m.Has('q')
 	v.tail.keep(r, m)

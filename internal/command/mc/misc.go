@@ -10,8 +10,7 @@ func cmdVersion(_ *Text, _ *Worker, _ *mctext.Request, out *bytesx.Out) Verdict 
 	return More
 }
 
-func cmdQuit(_ *Text, _ *Worker, _ *mctext.Request, out *bytesx.Out) Verdict {
-	out.EndMessage() // a datagram gets an empty answer
+func cmdQuit(_ *Text, _ *Worker, _ *mctext.Request, _ *bytesx.Out) Verdict {
 	return Close
 }
 

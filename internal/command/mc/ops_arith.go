@@ -59,7 +59,11 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 	if len(digits) <= e.Len() { // in memcached this is the same item still
 		spec.Len, spec.Marks = e.Len(), e.Marks()
 	}
+	grown := len(digits) > e.Len()
 	pad(e.Replace(spec, op.NewCAS), digits)
+	if grown {
+		e.Mark(0, store.Fetched) // nobody has read this one
+	}
 	r.CAS = w.CAS(e)
 	return r
 }

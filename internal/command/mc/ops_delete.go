@@ -61,4 +61,5 @@ func (w *Worker) empty(op *DeleteOp, e *store.Entry) {
 		spec.Expiry = op.Expiry
 	}
 	e.Replace(spec, cas)
+	e.Mark(0, store.Fetched) // nobody has read this one
 }

@@ -151,7 +151,6 @@ func (op *StoreOp) overtaken(e *store.Entry) bool {
 func (w *Worker) settle(op *StoreOp, e *store.Entry, code Code, vlen int) {
 	switch {
 	case !e.Found():
-		w.gone(e)
 		if code == NotFound {
 			w.St.C.CasMisses++
 		}

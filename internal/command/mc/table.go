@@ -16,6 +16,8 @@ type row struct {
 	quiet bool
 	// least number of tokens: with fewer the line is malformed, which noreply does not hide.
 	least int
+	// flagsAt is the first token of a meta command's flags.
+	flagsAt int
 	// slow verbs are found by their first token; the others by the bytes before the first space, so that a leading
 	// space makes them unknown.
 	slow bool
@@ -40,11 +42,11 @@ var table = [...]row{
 	{name: "decr", run: cmdDecr, quiet: true, least: 3},
 	{name: "touch", run: cmdTouch, quiet: true, least: 3},
 
-	{name: "mg", run: cmdMetaGet, least: 2},
-	{name: "ms", storage: cmdMetaSet},
-	{name: "md", run: cmdMetaDelete, least: 2},
-	{name: "ma", run: cmdMetaArith, least: 2},
-	{name: "me", run: cmdMetaDebug, least: 2},
+	{name: "mg", run: cmdMetaGet, least: 2, flagsAt: 2},
+	{name: "ms", storage: cmdMetaSet, flagsAt: 3},
+	{name: "md", run: cmdMetaDelete, least: 2, flagsAt: 2},
+	{name: "ma", run: cmdMetaArith, least: 2, flagsAt: 2},
+	{name: "me", run: cmdMetaDebug, least: 2, flagsAt: 2},
 	{name: "mn", run: cmdMetaNoop},
 
 	{name: "version", run: cmdVersion},

@@ -125,6 +125,10 @@ func (t *Text) run(w *Worker, r *mctext.Request, n int, in []byte, out *bytesx.O
 	if row == nil {
 		return n, unknown(r, out)
 	}
+	if row.flagsAt > 0 && !r.FlagShaped(row.flagsAt) {
+		reply(out, mctext.BadFormat)
+		return n, More
+	}
 	if row.storage != nil {
 		return row.storage(t, w, r, n, in, out), More
 	}

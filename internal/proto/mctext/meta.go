@@ -25,6 +25,17 @@ type Meta struct {
 // Has says whether flag c was given.
 func (m *Meta) Has(c byte) bool { return m.has&(1<<(c-'A')) != 0 }
 
+// FlagShaped says whether all tokens from first on could be flags: digits and what lies between A and z. memcached gives
+// up on a meta command with anything else, before it looks at the rest of the line.
+func (r *Request) FlagShaped(first int) bool {
+	for i := first; i < r.n; i++ {
+		if c := r.Line[r.tok[i].from]; c-'0' > 9 && c-'A' > 'z'-'A' {
+			return false
+		}
+	}
+	return true
+}
+
 // flag letters that memcached knows, whatever the verb.
 var knownFlags = func() (set [256]bool) {
 	for _, c := range []byte("bcfhklqstuvxCDEFIJLMNOPRT") {
