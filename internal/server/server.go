@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"runtime"
 	"time"
 
+	"godwit/internal/admin"
 	"godwit/internal/auth"
 	"godwit/internal/clock"
 	"godwit/internal/command/mc"
@@ -52,8 +52,8 @@ type Server struct {
 	users auth.Table // -Y
 	sasl  auth.Table // -S
 
-	admin     *http.Server // nil without --admin
-	adminSock net.Listener // the same
+	admin     *admin.Server // nil without --admin
+	adminSock net.Listener  // the same
 
 	daemon *daemon // not nil in the background process
 	owner  *owner  // the user to become
