@@ -74,6 +74,9 @@ func (b *Bin) Feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) 
 }
 
 func (b *Bin) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict) {
+	if b.Idle() {
+		w.binWarm(in)
+	}
 	for left := max(1, w.Set.ReqsPerEvent); ; left-- {
 		used += b.body(w, in[used:], out)
 		rest := in[used:]

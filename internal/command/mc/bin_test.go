@@ -423,3 +423,27 @@ func TestBinHugeAnnounced(t *testing.T) {
 		t.Errorf("answer %q", out.Buf)
 	}
 }
+
+// TestBinStats: every group comes as packets with a name, and one without at the end.
+func TestBinStats(t *testing.T) {
+	p := &binPipe{w: binWorker(t)}
+	for _, group := range []string{"", "settings", "items", "slabs"} {
+		p.got = nil
+		p.write(mcbin.AppendStore(nil, mcbin.SetQ, []byte("k"), []byte("v"), 0, 0, 0, 0))
+		p.write(mcbin.AppendGet(nil, mcbin.Stat, []byte(group), 0xabcd))
+		rows := 0
+		for rest := p.got; len(rest) > 0; rows++ {
+			r, n, ok := mcbin.ParsePacket(rest, mcbin.MagicResponse, 1<<20)
+			if !ok || n == 0 || r.Op != mcbin.Stat || r.Opaque != 0xabcd || r.Status != mcbin.OK {
+				t.Fatalf("%q: answer %+v", group, r)
+			}
+			rest = rest[n:]
+			if last := len(rest) == 0; last != (len(r.Key) == 0) || last && len(r.Value) > 0 {
+				t.Fatalf("%q: %s=%s, last %v", group, r.Key, r.Value, last)
+			}
+		}
+		if rows < 10 {
+			t.Errorf("%q: %d rows", group, rows)
+		}
+	}
+}
