@@ -52,9 +52,12 @@ func newWorker(t testing.TB, args ...string) (*mc.Worker, *Config) {
 }
 
 // process stands for the process around the verbs.
-type process struct{ mc.Server }
+type process struct{}
 
-func (process) RefreshCerts() error { return errTLS }
+func (process) ConnStats() mc.ConnStats   { return mc.ConnStats{} }
+func (process) Conns(func(c mc.ConnInfo)) {}
+func (process) MaxConns() int             { return 1024 }
+func (process) RefreshCerts() error       { return errTLS }
 
 var errTLS = errors.New("Error TLS not enabled")
 
