@@ -128,5 +128,5 @@ func (w *Worker) statsSlabs(e emitter) {
 		e.num("touch_hits", k.TouchHits)
 	}
 	e.int("active_slabs", int64(active))
-	e.num("total_malloced", t.Store.LogBytes+t.Store.RegionBytes+t.Store.IndexBytes+t.Store.GhostBytes)
+	e.num("total_malloced", t.Store.LogBytes+t.Store.RegionBytes)
 }

@@ -62,7 +62,7 @@ func cmdWatch(t *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdict {
 	}
 	reply(out, mctext.OK)
 	t.long = l
-	return More
+	return Yield // what follows the command is the watcher's
 }
 
 func watchBits(r *mctext.Request) (bits uint32, ok bool) {
