@@ -1,9 +1,6 @@
 package evict
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
+import "sync/atomic"
 
 // Ghosts remembers keys that left the small queue, by fingerprints. An entry of 4 bytes is
 //
@@ -22,9 +19,8 @@ type Ghosts struct {
 
 const ghostTimeBits = 12
 
-// NewGhosts works in memory of the caller's, a multiple of 16 bytes of zeros.
-func NewGhosts(b []byte) *Ghosts {
-	e := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/4)
+// NewGhosts works in memory of the caller's, a multiple of four zeros.
+func NewGhosts(e []uint32) *Ghosts {
 	return &Ghosts{entries: e, sets: uint64(len(e) / 4), step: max(uint64(len(e))/512, 1)}
 }
 

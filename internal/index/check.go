@@ -5,14 +5,14 @@ import "fmt"
 // Check verifies the table's structure and calls fn for each slot with its tag. It adds the table's groups to seen. For
 // tests; the stripe is held.
 func (t *Table) Check(p *Pool, seen map[uint32]bool, fn func(s Slot, tag uint32) error) error {
-	d := t.directory()
-	depth := d[0]
+	d := directory(t.dir)
+	depth := t.depth()
 	if depth > maxDepth {
 		return fmt.Errorf("index: directory of %d bits", depth)
 	}
 	items := 0
 	for i := uint32(0); i < 1<<depth; {
-		id := d[1+i]
+		id := *at(d, 1+i)
 		m := p.meta(id)
 		if id >= p.next || seen[id] {
 			return fmt.Errorf("index: group %d of %d is in two places", id, p.next)
@@ -23,7 +23,7 @@ func (t *Table) Check(p *Pool, seen map[uint32]bool, fn func(s Slot, tag uint32)
 		}
 		width := uint32(1) << (depth - uint32(m.depth))
 		for j := i; j < i+width; j++ {
-			if i%width != 0 || d[1+j] != id {
+			if i%width != 0 || *at(d, 1+j) != id {
 				return fmt.Errorf("index: group %d of %d bits does not fill its part of the directory at %d", id, m.depth, i)
 			}
 		}

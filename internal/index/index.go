@@ -99,17 +99,25 @@ type Table struct {
 	inline [inlineGroups + 1]uint32
 }
 
-// directory is the depth, then 2^depth group numbers (the type's length is only an upper bound). Entries are stored
-// atomically, so that Warm may follow them without the lock.
-type directory [1<<maxDepth + 1]uint32
+// directory is the address of the depth, then of 2^depth group numbers, 4 bytes each. They are stored atomically, so that
+// Warm may follow them without the lock.
+type directory unsafe.Pointer
 
 const inlineGroups = 8
 
-// directory for the owner of the table.
-func (t *Table) directory() *directory { return (*directory)(t.dir) }
+// at is word i of the directory.
+func at(d directory, i uint32) *uint32 {
+	return (*uint32)(unsafe.Add(unsafe.Pointer(d), uintptr(i)*4))
+}
+
+// depth is the number of bits of the tag that the directory looks at.
+func (t *Table) depth() uint32 { return *at(directory(t.dir), 0) }
 
 // id of the group that the tag belongs to.
-func (d *directory) id(tag uint32) *uint32 { return &d[1+tag>>(tagBits-d[0])] }
+func (t *Table) id(tag uint32) uint32 {
+	d := directory(t.dir)
+	return *at(d, 1+tag>>(tagBits-*at(d, 0)))
+}
 
 // Init gives the table its first group. t must not move afterwards.
 func (t *Table) Init(p *Pool) {
@@ -124,7 +132,7 @@ func home(tag uint32) uint32 { return tag % buckets * slotsPerBucket }
 
 // Find is the first slot with the tag, nil when there is none. The pointer is valid until the table changes.
 func (t *Table) Find(p *Pool, tag uint32) *Slot {
-	g := p.group(*t.directory().id(tag))
+	g := p.group(t.id(tag))
 	b := (*[slotsPerBucket]Slot)(unsafe.Pointer(&g[home(tag)]))
 	for i := range b {
 		if s := b[i]; uint32(s>>tagShift) == tag && s != 0 {
@@ -138,7 +146,7 @@ func (t *Table) Find(p *Pool, tag uint32) *Slot {
 
 // After is the next slot with the tag behind s, which Find or After gave for it.
 func (t *Table) After(p *Pool, tag uint32, s *Slot) *Slot {
-	g := p.group(*t.directory().id(tag))
+	g := p.group(t.id(tag))
 	at := uint32((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(g))) / 8)
 	return g.search(tag, (at-home(tag))%groupSlots+1)
 }
@@ -170,7 +178,7 @@ func (t *Table) FindRef(p *Pool, tag uint32, ref uint64) *Slot {
 // on purpose); nothing was changed.
 func (t *Table) Insert(p *Pool, tag uint32, ref, ctr uint64) bool {
 	for {
-		id := *t.directory().id(tag)
+		id := t.id(tag)
 		m := p.meta(id)
 		if m.items >= splitAt && t.split(p, tag, id) {
 			continue
@@ -196,7 +204,7 @@ func put(g *group, s Slot) {
 
 // Remove empties the slot, which Find gave for tag, and closes the gap.
 func (t *Table) Remove(p *Pool, tag uint32, s *Slot) {
-	id := *t.directory().id(tag)
+	id := t.id(tag)
 	g := p.group(id)
 	hole := uint32((uintptr(unsafe.Pointer(s)) - uintptr(unsafe.Pointer(g))) / 8)
 	// Linear probing: a later slot moves into the hole unless it would come to lie before its home bucket.
@@ -229,7 +237,7 @@ func (t *Table) split(p *Pool, tag uint32, id uint32) bool {
 	if other == noGroup {
 		return false
 	}
-	if uint32(m.depth) == t.directory()[0] {
+	if uint32(m.depth) == t.depth() {
 		t.double()
 	}
 	bit := uint32(1) << (tagBits - 1 - m.depth)
@@ -257,28 +265,27 @@ func (t *Table) split(p *Pool, tag uint32, id uint32) bool {
 
 // double makes room for one more bit of the tag in the directory.
 func (t *Table) double() {
-	old := t.directory()
-	depth := old[0]
+	depth := t.depth()
+	old := directory(t.dir)
 	d := old
 	if 2<<depth > inlineGroups {
-		s := make([]uint32, 2<<depth+1)
-		d = (*directory)(unsafe.Pointer(unsafe.SliceData(s)))
+		d = directory(unsafe.SliceData(make([]uint32, 2<<depth+1)))
 	}
-	for i := 1<<depth - 1; i >= 0; i-- {
-		id := old[1+i]
-		atomic.StoreUint32(&d[2+2*i], id)
-		atomic.StoreUint32(&d[1+2*i], id)
+	for i := uint32(1) << depth; i > 0; i-- { // from the end: it may be the same place
+		id := *at(old, i)
+		atomic.StoreUint32(at(d, 2*i), id)
+		atomic.StoreUint32(at(d, 2*i-1), id)
 	}
-	atomic.StoreUint32(&d[0], depth+1)
+	atomic.StoreUint32(at(d, 0), depth+1)
 	atomic.StorePointer(&t.dir, unsafe.Pointer(d))
 }
 
 // point has the directory entries of a prefix of depth bits name group id.
 func (t *Table) point(prefix uint32, depth uint8, id uint32) {
-	d := t.directory()
-	width := uint32(1) << (d[0] - uint32(depth))
+	d := directory(t.dir)
+	width := uint32(1) << (t.depth() - uint32(depth))
 	for i := prefix * width; i < (prefix+1)*width; i++ {
-		atomic.StoreUint32(&d[1+i], id)
+		atomic.StoreUint32(at(d, 1+i), id)
 	}
 }
 
@@ -286,7 +293,7 @@ func (t *Table) point(prefix uint32, depth uint8, id uint32) {
 func (t *Table) merge(p *Pool, tag uint32, id uint32) {
 	m := p.meta(id)
 	prefix := tag >> (tagBits - m.depth)
-	buddy := *t.directory().id((prefix ^ 1) << (tagBits - m.depth))
+	buddy := t.id((prefix ^ 1) << (tagBits - m.depth))
 	bm := p.meta(buddy)
 	if bm.depth != m.depth || m.items+bm.items > mergeAt {
 		return
@@ -303,18 +310,18 @@ func (t *Table) merge(p *Pool, tag uint32, id uint32) {
 	p.free(buddy)
 }
 
-// Each calls fn for the slots of the group at place i of the directory and returns the place after it, or -1 at the end.
+// Each calls fn for the slots of the group at a place of the directory and returns the place after it, or -1 at the end.
 // fn must not change the table. A walk over all places visits every group once, and after splits and merges in between
 // still everything that was there all the time (places are given as top bits of the tag, 32 bits wide).
-func (t *Table) Each(p *Pool, at uint64, fn func(s Slot)) (next int64) {
-	id := *t.directory().id(uint32(at >> (32 - tagBits)))
+func (t *Table) Each(p *Pool, from uint64, fn func(s Slot)) (next int64) {
+	id := t.id(uint32(from >> (32 - tagBits)))
 	for _, s := range p.group(id) {
 		if s != 0 {
 			fn(s)
 		}
 	}
 	d := p.meta(id).depth
-	n := (at>>(32-d) + 1) << (32 - d)
+	n := (from>>(32-d) + 1) << (32 - d)
 	if n >= 1<<32 {
 		return -1
 	}
@@ -325,8 +332,8 @@ func (t *Table) Each(p *Pool, at uint64, fn func(s Slot)) (next int64) {
 // at base + 8*reference. Both are hints: they take no lock and read what may be changing, so a wrong address is possible
 // and harmless. The race detector would object, so under it they do nothing.
 func (t *Table) Warm(p *Pool, tag uint32) unsafe.Pointer {
-	d := (*directory)(atomic.LoadPointer(&t.dir))
-	id := atomic.LoadUint32(&d[1+tag>>(tagBits-atomic.LoadUint32(&d[0]))])
+	d := directory(atomic.LoadPointer(&t.dir))
+	id := atomic.LoadUint32(at(d, 1+tag>>(tagBits-atomic.LoadUint32(at(d, 0)))))
 	b := unsafe.Pointer(&p.group(id)[home(tag)])
 	mem.Prefetch(b)
 	return b

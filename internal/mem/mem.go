@@ -39,6 +39,9 @@ func (s *Space) Size() int64 { return int64(len(s.raw)) }
 // Bytes is the range [off, off+n) of the reservation.
 func (s *Space) Bytes(off, n int64) []byte { return s.raw[off : off+n : off+n] }
 
+// Words is the whole reservation as 32-bit words.
+func (s *Space) Words() []uint32 { return unsafe.Slice((*uint32)(s.base), len(s.raw)/4) }
+
 // Release gives the pages of [off, off+n) back to the system; they read as zeros afterwards. Both are multiples of PageSize.
 func (s *Space) Release(off, n int64) { release(s.raw[off : off+n]) }
 

@@ -81,17 +81,16 @@ type Store struct {
 	evicted atomic.Bool // something was evicted: ghosts are worth asking
 	noEvict bool
 
-	regions   mem.Regions
-	budget    mem.Budget
-	clock     *clock.Clock
-	large     int // values longer than this live in regions
-	maxItem   int64
-	flushing  sync.Mutex   // held while gen and stale change
-	flushAt   atomic.Int64 // timeline ms of the delayed flush, 0: none
-	items     atomic.Int64 // roughly: Locals add what changed when they open a segment
-	classes   classes
-	ghostMem  *mem.Space
-	indexBase int64
+	regions  mem.Regions
+	budget   mem.Budget
+	clock    *clock.Clock
+	large    int // values longer than this live in regions
+	maxItem  int64
+	flushing sync.Mutex   // held while gen and stale change
+	flushAt  atomic.Int64 // timeline ms of the delayed flush, 0: none
+	items    atomic.Int64 // roughly: Locals add what changed when they open a segment
+	classes  classes
+	ghostMem *mem.Space
 
 	locals []*Local
 	lanes  []lane
@@ -139,7 +138,7 @@ func Open(c Config) (*Store, error) {
 		return nil, err
 	}
 	s.budget.Charge(g)
-	s.ghosts = evict.NewGhosts(s.ghostMem.Bytes(0, g))
+	s.ghosts = evict.NewGhosts(s.ghostMem.Words())
 	s.large = 1 << shift / largeFraction
 	n := int(min(max(c.Limit/stripePer, minStripes), maxStripes))
 	s.spread = index.NewSpread(n)
