@@ -114,6 +114,8 @@ func (l *Log) SegmentSize() int { return 1 << l.shift }
 // At is the item that ref refers to.
 func (l *Log) At(ref uint64) Item { return Item{unsafe.Add(l.base, uintptr(ref)*8)} }
 
+func (l *Log) ref(it Item) uint64 { return uint64(uintptr(it.p)-uintptr(l.base)) / 8 }
+
 // Segment that ref lies in.
 func (l *Log) Segment(ref uint64) int32 { return int32(ref >> (l.shift - 3)) }
 

@@ -50,6 +50,17 @@ func (l *Log) Victim(mayEvict bool) Victim {
 	if !mayEvict {
 		return Victim{Seg: -1}
 	}
+	return l.oldest()
+}
+
+// Oldest is the oldest segment of the queue that the policy names, to be evicted from. None to be had: Seg is -1.
+func (l *Log) Oldest() Victim {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.oldest()
+}
+
+func (l *Log) oldest() Victim {
 	bytes := l.bytes
 	for q := range bytes {
 		bytes[q] += l.regionBytes[q].Load()

@@ -55,6 +55,19 @@ func (w *Writer) Seal() {
 	w.l.mu.Unlock()
 }
 
+// Yield seals the open segment if emptying it can free anything: an item that may be evicted, or much garbage.
+func (w *Writer) Yield(mayEvict bool) bool {
+	if w.seg < 0 {
+		return false
+	}
+	dead := atomic.LoadUint32(&w.l.dead[w.seg])
+	if mayEvict && w.pos > first(w.seg) || int64(dead)*4 >= int64(1)<<w.l.shift {
+		w.Seal()
+		return true
+	}
+	return false
+}
+
 func (w *Writer) seal() {
 	if w.seg < 0 {
 		return
@@ -87,6 +100,26 @@ func (w *Writer) Copy(it Item, n int) (Item, uint64) {
 		w.l.Due(uint64(off)/8, n, it.Expiry())
 	}
 	return dst, uint64(off) / 8
+}
+
+// WideSize is how much an item grows when Widen gives it a CAS id of more than 52 bits.
+const WideSize = 8
+
+// Widen gives the item that was appended last, before anybody saw it, a CAS id that it has no room for so far. Has was asked
+// for WideSize more bytes than its size.
+func (w *Writer) Widen(it Item, cas uint64) {
+	h := it.Head()
+	from := int(keyOffset[h.Bits&shape])
+	n := h.Size()
+	h.CAS = cas
+	h.Normalize()
+	b := unsafe.Slice((*byte)(it.p), n+WideSize)
+	copy(b[from+WideSize:], b[from:n])
+	h.write(it.p)
+	w.pos += uint32(h.Size() - n)
+	if h.Expiry != 0 {
+		w.l.Due(w.l.ref(it), h.Size()-n, h.Expiry)
+	}
 }
 
 // Undo takes back the item that was appended last, before anybody saw it.

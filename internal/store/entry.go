@@ -231,7 +231,9 @@ func (e *Entry) Link(p *Pending, cas uint64) uint64 {
 		e.drop[1] = p.region
 		return cas
 	}
-	p.item.SetCAS(cas)
+	if !p.item.SetCAS(cas) {
+		e.l.lane.w[p.queue].Widen(p.item, cas)
+	}
 	if p.region != 0 {
 		e.l.s.log.Weigh(p.ref, p.head.VLen)
 	}

@@ -115,7 +115,7 @@ func (l *Local) Build(key []byte, sp Spec) (*Pending, error) {
 	p := &l.small
 	p.head = sp.head(key, l.now)
 	p.queue = l.queueFor(key, l.s.hash(key))
-	if !l.room(p.queue, p.head.Size()) {
+	if !l.room(p.queue, p.head.Size()+log.WideSize) {
 		l.leave()
 		l.outOfMemory(&p.head)
 		return nil, ErrNoMemory
@@ -170,6 +170,14 @@ func (l *Local) Grow(p *Pending, total int) error {
 	if int64(total) <= have {
 		return nil
 	}
+	if l.s.noEvict { // the item of the value has to find room, too, when it gets linked
+		ok := l.room(evict.Small, p.head.Size()+log.WideSize)
+		l.leave()
+		if !ok {
+			l.outOfMemory(&p.head)
+			return ErrNoMemory
+		}
+	}
 	// Charge ahead in steps of an eighth, so that a big upload does not come here for every packet.
 	want := min(int64(total)+max(int64(total)/8, 64<<10), int64(len(p.data)))
 	more := l.s.regions.Resize(p.region, want)
@@ -197,7 +205,7 @@ func (l *Local) charge(n int64) bool {
 		if l.s.budget.Left() >= n {
 			continue
 		}
-		if !l.step(chargeStep) {
+		if !l.step(chargeStep) && !l.yield() {
 			return false
 		}
 	}
@@ -269,7 +277,7 @@ func (l *Local) room(q evict.Queue, n int) bool {
 		if l.open(q, gen, false) {
 			continue
 		}
-		if !l.step(l.s.log.SegmentSize()) {
+		if !l.step(l.s.log.SegmentSize()) && !l.yield() {
 			return l.open(q, gen, false)
 		}
 	}
@@ -309,7 +317,7 @@ func (l *Local) afterFlush(p *Pending, hash uint64) {
 		e.unlock()
 		it, ref, n := p.item, p.ref, p.item.Size()
 		seg := s.log.Pin(ref) // the segment gets sealed, and nothing in it is linked
-		if l.room(p.queue, n) {
+		if l.room(p.queue, n+log.WideSize) {
 			p.item, p.ref = l.lane.w[p.queue].Copy(it, n)
 			s.log.Kill(ref, n)
 		}
@@ -357,7 +365,7 @@ func (l *Local) LockWrite(key []byte, hash uint64) (*Entry, error) {
 func (l *Local) LockLink(p *Pending, hash uint64) *Entry {
 	if p.region != 0 {
 		p.queue = l.queueFor(p.key, hash)
-		if l.room(p.queue, p.head.Size()) || l.open(p.queue, l.s.gen.Load(), true) {
+		if l.room(p.queue, p.head.Size()+log.WideSize) || l.open(p.queue, l.s.gen.Load(), true) {
 			p.item, p.ref = l.lane.w[p.queue].Put(&p.head, p.key)
 		}
 	}

@@ -32,6 +32,33 @@ func (l *Local) step(n int) bool {
 	return true
 }
 
+// yield seals open segments, its own and those of other lanes that are not at work, and has one of them emptied next: the
+// items of a memory full of large values may all be in open segments. To be called when step found nothing; false: there
+// is nothing in them, either. The lane is held.
+func (l *Local) yield() bool {
+	s := l.s
+	sealed := false
+	for i := range s.lanes {
+		ln := &s.lanes[i]
+		if ln != l.lane && !ln.mu.TryLock() {
+			continue
+		}
+		for q := range ln.w {
+			sealed = ln.w[q].Yield(!s.noEvict) || sealed
+		}
+		if ln != l.lane {
+			ln.mu.Unlock()
+		}
+	}
+	if ln := l.lane; sealed && !s.noEvict {
+		// not cleaned: copying the few items from one segment to the next frees nothing
+		ln.victim = s.log.Oldest()
+		ln.busy = ln.victim.Seg >= 0
+		return ln.busy
+	}
+	return sealed
+}
+
 // settle unlinks or moves one item of a victim.
 func (l *Local) settle(v *log.Victim, it log.Item, ref uint64, size int) {
 	s := l.s
