@@ -115,6 +115,9 @@ func (l *Local) linked(it log.Item) {
 	l.delta++
 }
 
+// Same takes back that Replace counted a new item (TotalItems): to the caller it changed the old one.
+func (e *Entry) Same() { e.l.total-- }
+
 func (l *Local) unlinked(it log.Item) {
 	_, n, c := l.classOf(it)
 	c.Items--

@@ -21,6 +21,9 @@ func cmdMetaDebug(_ *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdic
 	w.St.C.CmdMeta++
 	Room(out)
 	e := w.L.Lock(key, w.L.Hash(key))
+	if w.Watch.Load() != 0 {
+		w.logLookup(e, key)
+	}
 	if !e.Found() {
 		w.gone(e)
 		e.Unlock()

@@ -62,6 +62,9 @@ func (w *Worker) metaFetch(m *mctext.Meta, key []byte) (e *store.Entry, created 
 	switch {
 	case !e.Found() && m.Has('N'):
 		w.gone(e)
+		if w.Watch.Load() != 0 {
+			w.logMiss(e, key)
+		}
 		e.Replace(store.Spec{Expiry: w.Expiry(int64(m.Auto)), Marks: store.WinSent}, m.NewCAS)
 		w.St.Class(e.Class()).GetHits++
 		return e, true

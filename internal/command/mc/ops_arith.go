@@ -63,6 +63,8 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 	pad(e.Replace(spec, op.NewCAS), digits)
 	if grown {
 		e.Mark(0, store.Fetched) // nobody has read this one
+	} else {
+		e.Same()
 	}
 	r.CAS = w.CAS(e)
 	return r

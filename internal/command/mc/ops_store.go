@@ -82,6 +82,9 @@ func (w *Worker) Refuse(op *StoreOp, code Code, n int) {
 		return
 	}
 	e := w.L.Lock(op.Key, w.L.Hash(op.Key))
+	if w.Watch.Load() != 0 {
+		w.logLookup(e, op.Key)
+	}
 	if e.Found() {
 		e.Delete()
 	}

@@ -58,11 +58,8 @@ func cmdStats(t *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verdict {
 // emitter takes one statistic after the other: text and binary write them differently.
 type emitter func(name, value string)
 
-func (e emitter) num(name string, v uint64)   { e(name, strconv.FormatUint(v, 10)) }
-func (e emitter) int(name string, v int64)    { e(name, strconv.FormatInt(v, 10)) }
-func (e emitter) frac(name string, v float64) { e(name, strconv.FormatFloat(v, 'f', 2, 64)) }
-
-func (e emitter) yes(name string, v bool) { e(name, yesNo(v)) }
+func (e emitter) num(name string, v uint64) { e(name, strconv.FormatUint(v, 10)) }
+func (e emitter) int(name string, v int64)  { e(name, strconv.FormatInt(v, 10)) }
 
 func yesNo(v bool) string {
 	if v {
