@@ -114,7 +114,7 @@ func (l *Local) Build(key []byte, sp Spec) (*Pending, error) {
 	}
 	p := &l.small
 	p.head = sp.head(key, l.now)
-	p.queue = l.queueFor(key, l.s.hash(key))
+	p.queue = l.queueFor(key)
 	if !l.room(p.queue, p.head.Size()+log.WideSize) {
 		l.leave()
 		l.outOfMemory(&p.head)
@@ -127,11 +127,12 @@ func (l *Local) Build(key []byte, sp Spec) (*Pending, error) {
 
 // queueFor is where a new item goes once the store is full: to main if it replaces one there, or if the key was evicted
 // not long ago. A wrong guess costs nothing but a place.
-func (l *Local) queueFor(key []byte, hash uint64) evict.Queue {
+func (l *Local) queueFor(key []byte) evict.Queue {
 	s := l.s
 	if !s.evicted.Load() {
 		return evict.Small
 	}
+	hash := s.hash(key)
 	e := &l.e
 	e.lock(key, hash)
 	found, q := e.slot != nil, evict.Small
@@ -364,7 +365,7 @@ func (l *Local) LockWrite(key []byte, hash uint64) (*Entry, error) {
 // LockLink is Lock, ready to Link p. A p that is not linked when Unlock comes is discarded by it, unless it is large.
 func (l *Local) LockLink(p *Pending, hash uint64) *Entry {
 	if p.region != 0 {
-		p.queue = l.queueFor(p.key, hash)
+		p.queue = l.queueFor(p.key)
 		if l.room(p.queue, p.head.Size()+log.WideSize) || l.open(p.queue, l.s.gen.Load(), true) {
 			p.item, p.ref = l.lane.w[p.queue].Put(&p.head, p.key)
 		}
