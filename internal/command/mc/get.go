@@ -29,6 +29,12 @@ func (t *Text) get(w *Worker, line []byte, from int, cas bool, out *bytesx.Out) 
 			reply(out, mctext.BadFormatTwo)
 			return
 		}
+		if !w.queue() {
+			out.Truncate(mark)
+			reply(out, mctext.NoMemoryGet)
+			w.text.queued = 0 // what was queued is dropped
+			return
+		}
 		Room(out)
 		e := w.Fetch(key)
 		if e == nil {
@@ -77,6 +83,12 @@ func (t *Text) gat(w *Worker, r *mctext.Request, cas bool, out *bytesx.Out) Verd
 		if len(key) > mctext.MaxKey {
 			out.Truncate(mark)
 			reply(out, mctext.BadFormatTwo)
+			return More
+		}
+		if !w.queue() {
+			out.Truncate(mark)
+			reply(out, mctext.NoMemoryGet)
+			w.text.queued = 0
 			return More
 		}
 		Room(out)

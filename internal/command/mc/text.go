@@ -28,6 +28,22 @@ type textScratch struct {
 	arith  ArithOp
 	del    DeleteOp
 	keyBuf [mctext.MaxKey]byte // a key that came base64-coded
+	queued int                 // answers of this Feed, as queue counts them
+}
+
+// answerSize is what an answer on its way takes of read_buf_mem_limit, bytes: about the size of memcached's own record of
+// one.
+const answerSize = 256
+
+// queue counts an answer that waits for the end of the Feed, one for each key of a retrieval. false: the loop's share of
+// read_buf_mem_limit is used up.
+func (w *Worker) queue() bool {
+	w.text.queued++
+	if w.Set.ReadBufMemLimit == 0 || int64(w.text.queued)*answerSize <= w.Set.ReadBufMemLimit/int64(max(1, w.Set.Threads)) {
+		return true
+	}
+	w.St.C.ResponseObjOOM++
+	return false
 }
 
 // Feed runs the complete requests of in, at most as many as a connection's share is.
@@ -46,6 +62,7 @@ func (t *Text) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict)
 	if len(in) > warmFrom && t.up == nil && t.skip == 0 {
 		w.warm(in)
 	}
+	w.text.queued = 0
 	for left := max(1, w.Set.ReqsPerEvent); ; left-- {
 		used += t.body(w, in[used:], out)
 		rest := in[used:]
@@ -60,6 +77,9 @@ func (t *Text) feed(w *Worker, in []byte, out *bytesx.Out) (used int, v Verdict)
 		used += n
 		if n == 0 || v != More {
 			return used, v
+		}
+		if !w.queue() {
+			return used, Abort
 		}
 	}
 }
