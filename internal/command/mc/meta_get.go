@@ -66,7 +66,12 @@ func (w *Worker) metaFetch(m *mctext.Meta, key []byte) (e *store.Entry, created 
 			w.logMiss(e, key)
 		}
 		e.Replace(store.Spec{Expiry: w.Expiry(int64(m.Auto)), Marks: store.WinSent}, m.NewCAS)
-		w.St.Class(e.Class()).GetHits++
+		if m.Has('T') {
+			w.St.C.CmdTouch++
+			w.St.Class(e.Class()).TouchHits++
+		} else {
+			w.St.Class(e.Class()).GetHits++
+		}
 		return e, true
 	case !e.Found():
 		w.St.C.GetMisses++

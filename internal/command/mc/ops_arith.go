@@ -31,11 +31,11 @@ func (w *Worker) Arith(op *ArithOp) (r Counted) {
 	if w.Watch.Load() != 0 {
 		w.logLookup(e, op.Key)
 	}
+	if e.Len() == 0 || e.Large() { // no number, whatever its CAS id
+		return Counted{Code: NonNumeric}
+	}
 	if op.Check && op.CAS != w.CAS(e) {
 		return Counted{Code: Exists}
-	}
-	if e.Large() {
-		return Counted{Code: NonNumeric}
 	}
 	v, ok := bytesx.LooseUint(e.Value())
 	if !ok {

@@ -29,7 +29,7 @@ func (w *Worker) Delete(op *DeleteOp) Deleted {
 		w.logDelete(op, e)
 		return Deleted{Exists}
 	}
-	if !op.Stale || op.Empty { // memcached does not count what only turns stale
+	if !op.Stale { // memcached does not count what turns stale
 		w.St.Class(e.Class()).DeleteHits++
 	}
 	w.logDelete(op, e)
