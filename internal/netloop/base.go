@@ -70,6 +70,21 @@ func (c *base) set(s State) {
 	}
 }
 
+// fill copies input to where the session wants it, and says how much of it went there. short: the session wants more.
+func (c *base) fill(in []byte) (n int, short bool) {
+	for n < len(in) && !short {
+		s := c.sess.Sink()
+		if len(s) == 0 {
+			break
+		}
+		k := copy(s, in[n:])
+		c.sess.Sunk(k)
+		n += k
+		short = k < len(s)
+	}
+	return n, short
+}
+
 // registry lists the connections of a loop for other goroutines.
 type registry struct {
 	mu  sync.Mutex

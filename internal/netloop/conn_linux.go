@@ -260,11 +260,9 @@ func (l *loop) settle(c *conn, v Verdict) {
 		}
 		c.parked = true
 		c.set(StateParked)
-	case Shut, ShutGraceful:
-		l.finish(c)
-		l.srv.ask(v)
 	default:
 		l.finish(c)
+		l.srv.ask(v)
 	}
 }
 

@@ -184,8 +184,11 @@ func (s *Server) Serve() {
 // Done tells, once, that a session asked for the server to stop: Shut or ShutGraceful. The owner then calls Stop.
 func (s *Server) Done() <-chan Verdict { return s.asked }
 
-// ask passes the wish of a session on.
+// ask passes the wish of a session on that the server stop, if its last verdict says so.
 func (s *Server) ask(v Verdict) {
+	if v != Shut && v != ShutGraceful {
+		return
+	}
 	select {
 	case s.asked <- v:
 	default:

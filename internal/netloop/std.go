@@ -300,12 +300,9 @@ func (c *stdConn) pump() {
 			c.parked = true
 			c.set(StateParked)
 			return
-		case Shut, ShutGraceful:
-			c.finish(ReasonNormal)
-			c.srv.ask(v)
-			return
 		default:
 			c.finish(ReasonNormal)
+			c.srv.ask(v)
 			return
 		}
 	}
@@ -313,18 +310,11 @@ func (c *stdConn) pump() {
 
 // feed gives the session its unread input, the sink first. It runs as part of a turn.
 func (c *stdConn) feed() Verdict {
-	for c.r < c.w {
-		s := c.sess.Sink()
-		if len(s) == 0 {
-			break
-		}
-		n := copy(s, c.buf[c.r:c.w])
-		c.r += n
-		c.sess.Sunk(n)
-		if n < len(s) {
-			c.taking = true
-			return More
-		}
+	n, short := c.fill(c.buf[c.r:c.w])
+	c.r += n
+	if short {
+		c.taking = true
+		return More
 	}
 	used, v := c.sess.Feed(c.buf[c.r:c.w], &c.out.Out)
 	c.r += used

@@ -167,24 +167,17 @@ func (l *uloop) armLater(c *uconn) {
 // feed hands unread input to the session and keeps what it left. Its answer is sent at the end of the turn. own: in is
 // in the connection's buffer.
 func (l *uloop) feed(c *uconn, in []byte, own bool) {
-	for len(in) > 0 {
-		s := c.sess.Sink()
-		if len(s) == 0 {
-			break
+	n, short := c.fill(in)
+	in = in[n:]
+	if own {
+		c.in.drop(n, &l.pool)
+	}
+	if short {
+		if !own {
+			c.in.free(&l.pool)
 		}
-		n := copy(s, in)
-		c.sess.Sunk(n)
-		in = in[n:]
-		if own {
-			c.in.drop(n, &l.pool)
-		}
-		if n < len(s) {
-			if !own {
-				c.in.free(&l.pool)
-			}
-			l.settle(c, More)
-			return
-		}
+		l.settle(c, More)
+		return
 	}
 	if l.busy.Load() != int64(c.id) {
 		l.busy.Store(int64(c.id))
@@ -370,11 +363,9 @@ func (l *uloop) settle(c *uconn, v Verdict) {
 		}
 		c.parked = true
 		c.set(StateParked)
-	case Shut, ShutGraceful:
-		l.finish(c)
-		l.srv.ask(v)
 	default:
 		l.finish(c)
+		l.srv.ask(v)
 	}
 }
 

@@ -79,17 +79,10 @@ func (c *udpConn) answer(in []byte, from netip.AddrPort) {
 		var v Verdict
 		var used int
 		c.l.turn(func() {
-			for len(in) > 0 {
-				s := c.sess.Sink()
-				if len(s) == 0 {
-					break
-				}
-				n := copy(s, in)
-				c.sess.Sunk(n)
-				in = in[n:]
-				if n < len(s) {
-					return // the rest of the value is missing: not a single-datagram request
-				}
+			n, short := c.fill(in)
+			in = in[n:]
+			if short {
+				return // the rest of the value is missing: not a single-datagram request
 			}
 			used, v = c.sess.Feed(in, &c.out.Out)
 			if v == More && used < len(in) && len(c.sess.Sink()) > 0 {
