@@ -42,6 +42,9 @@ func hotWorker(t testing.TB) *Worker {
 func TestTextAllocs(t *testing.T) {
 	w := hotWorker(t)
 	for name, request := range hotRequests {
+		if raceEnabled && name == "get 70k" {
+			continue // its pin comes from a pool
+		}
 		in := []byte(strings.Repeat(request, 8))
 		var c Text
 		var out bytesx.Out

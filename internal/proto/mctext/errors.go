@@ -31,7 +31,6 @@ const (
 	NoMemoryRead  = "SERVER_ERROR Out of memory during read\r\n"
 	NoMemoryGet   = "SERVER_ERROR out of memory writing get response\r\n"
 	NoMemoryArith = "SERVER_ERROR out of memory\r\n"
-	NoMemoryNew   = "SERVER_ERROR Out of memory allocating new item\r\n"
 
 	BadFlag       = "CLIENT_ERROR invalid flag\r\n"
 	DuplicateFlag = "CLIENT_ERROR duplicate flag\r\n"
