@@ -6,22 +6,14 @@ import (
 	"syscall"
 )
 
-// conn is a connection of an epoll loop. Everything belongs to the loop's goroutine, except what base shares.
+// conn is a connection of an epoll loop. Nothing is read while it has pending output. Everything belongs to the loop's
+// goroutine, except what base shares.
 type conn struct {
-	base
-	l      *loop
-	fd     int
-	slot   int32
-	armed  uint32 // what epoll is asked for; see detached
-	queued bool   // in the run queue: Feed is to come, and no reading before it
-	parked bool
-	again  bool // waked while output was pending
-	sink   bool // the session had a Sink after the last Feed
-	dead   bool
-	after  Verdict // what the session wanted, to be followed once pend is sent
-	in     inbuf
-	pend   *outbox // output that the socket did not take; while it lasts nothing is read and nothing fed
-	pbuf   []byte  // buffer of pend that is lent by the pool, or nil
+	connBase
+
+	l     *loop
+	armed uint32 // what epoll is asked for; see detached
+	sink  bool   // the session had a Sink after the last Feed
 }
 
 // detached in armed: not in the epoll set at all.
@@ -36,51 +28,29 @@ func (c *conn) Wake() {
 
 // newConn makes a connection of an accepted socket.
 func (l *loop) newConn(a accepted) {
-	c := &conn{l: l, fd: a.fd, armed: epollIn}
-	c.srv, c.sock, c.id, c.loop, c.peer = l.srv, a.sock, a.fd, l.id, a.peer
-	c.set(StateWaiting)
-	c.last.Store(l.srv.now.Load())
-	if n := len(l.slots); n > 0 {
-		c.slot = l.slots[n-1]
-		l.slots = l.slots[:n-1]
-		l.conns[c.slot] = c
-	} else {
-		c.slot = int32(len(l.conns))
-		l.conns = append(l.conns, c)
-	}
-	c.sess = l.h.Open(c)
-	l.reg.add(&c.base)
+	c := &conn{l: l, armed: epollIn}
+	l.admit(c, a)
 	ev := syscall.EpollEvent{Events: epollIn, Fd: c.slot}
 	if e := rawEpollCtl(l.ep, syscall.EPOLL_CTL_ADD, c.fd, &ev); e != 0 {
 		l.srv.cfg.Logf("connection %d: epoll: %v", c.id, e)
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 	}
 }
 
 // close ends a connection and its session.
-func (l *loop) close(c *conn, r Reason) {
-	if c.dead {
-		return
+func (c *conn) close(r Reason) {
+	if c.l.dismiss(&c.connBase, r) {
+		closeFD(c.fd) // the kernel takes it out of the epoll set
 	}
-	c.dead = true
-	c.set(StateClosing)
-	l.conns[c.slot] = nil
-	l.slots = append(l.slots, c.slot)
-	c.in.free(&l.pool)
-	l.dropPending(c)
-	c.sess.Closed(r)
-	l.reg.remove(&c.base)
-	l.n.Add(-1)
-	l.srv.gate.leave()
-	closeFD(c.fd) // the kernel takes it out of the epoll set
 }
 
-// finish closes after a Close verdict, when everything is sent. Input that nobody will read is taken off the socket
-// first: closing with unread input resets the connection, and the client might lose the last answer.
-func (l *loop) finish(c *conn) {
+// finish follows a last verdict when everything is sent. Input that nobody will read is taken off the socket first:
+// closing with unread input resets the connection, and the client might lose the last answer.
+func (l *loop) finish(c *conn, v Verdict) {
 	shutdownWrite(c.fd)
 	rawRecv(c.fd, l.rbuf)
-	l.close(c, ReasonNormal)
+	c.close(ReasonNormal)
+	l.srv.ask(v)
 }
 
 // waiting says that it waits for input and for nothing else.
@@ -102,7 +72,7 @@ func (l *loop) arm(c *conn, want uint32) {
 	ev := syscall.EpollEvent{Events: want, Fd: c.slot}
 	if e := rawEpollCtl(l.ep, op, c.fd, &ev); e != 0 {
 		l.srv.cfg.Logf("connection %d: epoll: %v", c.id, e)
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 	}
 }
 
@@ -115,7 +85,7 @@ func (l *loop) event(c *conn, ev uint32) {
 	case c.parked:
 		switch {
 		case ev&epollErr != 0:
-			l.close(c, ReasonError)
+			c.close(ReasonError)
 		case ev&epollHup != 0:
 			// The client is gone, but requests it sent before may be waiting in the socket. Hang-ups cannot be masked.
 			l.arm(c, detached)
@@ -149,7 +119,7 @@ func (l *loop) read(c *conn) {
 	}
 	if len(c.in.buf)-c.in.w < smallLeft && (left > l.srv.cfg.InLimit || !l.pool.allows(left)) {
 		l.srv.inKill.Add(1)
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 		return
 	}
 	n, e := rawRecv(c.fd, c.in.space(smallLeft, &l.pool))
@@ -180,9 +150,9 @@ func (l *loop) ended(c *conn, e syscall.Errno) {
 	switch e {
 	case syscall.EAGAIN, syscall.EINTR:
 	case 0:
-		l.close(c, ReasonNormal) // all requests before it are answered: otherwise there would have been no reading
+		c.close(ReasonNormal) // all requests before it are answered: otherwise there would have been no reading
 	default:
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 	}
 }
 
@@ -190,30 +160,17 @@ func (l *loop) ended(c *conn, e syscall.Errno) {
 // buffer, not in the loop's.
 func (l *loop) feed(c *conn, in []byte, own bool) {
 	c.touch()
-	if l.busy.Load() != int64(c.id) {
-		l.busy.Store(int64(c.id))
-	}
-	used, v := c.sess.Feed(in, &l.out.Out)
-	if own {
-		c.in.drop(used, &l.pool)
-	} else if used < len(in) || c.in.buf != nil {
-		if n := len(in) - used; n > len(c.in.buf) && !l.pool.allows(n) {
-			l.srv.inKill.Add(1)
-			v = Abort
-		} else {
-			c.in.set(in[used:], &l.pool)
-		}
-	}
+	v := l.serve(&c.connBase, in, own)
 	if v == Abort {
 		l.trimOut()
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 		return
 	}
 	if !l.out.Empty() {
 		done, e := l.tx.send(c.fd, &l.out)
 		if e != 0 {
 			l.trimOut()
-			l.close(c, ReasonError)
+			c.close(ReasonError)
 			return
 		}
 		if !done {
@@ -235,13 +192,12 @@ func (l *loop) trimOut() {
 
 // settle follows a verdict once all output is sent.
 func (l *loop) settle(c *conn, v Verdict) {
-	switch v {
-	case More:
-		if c.again {
-			c.again = false
-			l.enqueue(c)
-			return
-		}
+	switch {
+	case v.last():
+		l.finish(c, v)
+	case c.due(v):
+		l.enqueue(c)
+	case v == More:
 		if s := c.sess.Sink(); s != nil {
 			l.fillSink(c, s)
 			return
@@ -249,20 +205,6 @@ func (l *loop) settle(c *conn, v Verdict) {
 		c.sink = false
 		c.await(c.in.len() > 0)
 		l.arm(c, epollIn)
-	case Yield, Stream:
-		c.again = false
-		l.enqueue(c)
-	case Park:
-		if c.again {
-			c.again = false
-			l.enqueue(c)
-			return
-		}
-		c.parked = true
-		c.set(StateParked)
-	default:
-		l.finish(c)
-		l.srv.ask(v)
 	}
 }
 
@@ -288,7 +230,7 @@ func (c *conn) wake() {
 	switch {
 	case c.dead, c.queued:
 	case c.pend != nil:
-		c.again = true
+		c.woke = true
 	default:
 		c.parked = false
 		c.l.feed(c, c.in.bytes(), true)
@@ -297,20 +239,11 @@ func (c *conn) wake() {
 
 // hold keeps the unsent part of the shared reply buffer with the connection, and stops reading until it is sent.
 func (l *loop) hold(c *conn, v Verdict) {
-	rest := l.out.rest()
-	if limit := l.srv.cfg.OutLimit; limit > 0 && rest > limit {
-		l.srv.outKill.Add(1)
-		l.trimOut()
-		l.close(c, ReasonError)
-		return
-	}
-	c.after = v
-	c.pend, c.pbuf = l.out.split(&l.pool, true)
+	ok := l.keep(&c.connBase, v, true)
 	l.trimOut()
-	if v == Close || v == Shut || v == ShutGraceful {
-		c.set(StateClosing)
-	} else {
-		c.set(StateWriting)
+	if !ok {
+		c.close(ReasonError)
+		return
 	}
 	l.arm(c, epollOut)
 }
@@ -319,26 +252,14 @@ func (l *loop) hold(c *conn, v Verdict) {
 func (l *loop) flush(c *conn) {
 	done, e := l.tx.send(c.fd, c.pend)
 	if e != 0 {
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 		return
 	}
 	if !done {
 		return
 	}
-	l.dropPending(c)
+	c.dropPending(&l.pool)
 	l.settle(c, c.after)
-}
-
-func (l *loop) dropPending(c *conn) {
-	if c.pend == nil {
-		return
-	}
-	c.pend.clear()
-	c.pend = nil
-	if c.pbuf != nil {
-		l.pool.put(c.pbuf)
-		c.pbuf = nil
-	}
 }
 
 var _ Conn = (*conn)(nil)

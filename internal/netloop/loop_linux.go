@@ -4,9 +4,7 @@ package netloop
 
 import (
 	"runtime"
-	"sync/atomic"
 	"syscall"
-	"time"
 )
 
 const (
@@ -15,37 +13,21 @@ const (
 	keepOut   = 1 << 20 // bytes of reply buffer a loop keeps between turns
 )
 
-// loop serves its connections with epoll on one OS thread. All fields are the loop goroutine's own, except where noted.
+// loop serves its connections with epoll on one OS thread. The slot of a connection is its epoll user data; out is empty
+// between Feeds. All fields are the loop goroutine's own.
 type loop struct {
-	srv   *Server
-	h     Handler
-	id    int
-	ep    int
-	raw   bool // may wait in the kernel without telling the scheduler
-	calm  bool // the last raw wait brought nothing: wait in the ordinary way
-	ev    []syscall.EpollEvent
-	rbuf  []byte // shared read buffer
-	out   outbox // shared reply buffer: empty between Feeds
-	tx    sender
-	conns []*conn // by slot, which is also the epoll user data
-	slots []int32 // free slots
-	runq  []*conn // to be fed without new input
-	spare []*conn
-	pool  pool // counters: anyone
-	box   mailbox
-	reg   registry     // anyone
-	n     atomic.Int64 // connections, those on the way included; anyone
-	busy  atomic.Int64 // id of the connection whose Feed runs, or ran last; anyone
+	loopBase[*conn]
 
-	stopped  bool
-	draining bool
-	deadline time.Time // of draining
+	ep   int
+	ev   []syscall.EpollEvent
+	rbuf []byte // shared read buffer
 }
 
 const boxSlot = -1
 
 func newLoop(s *Server, id int, mixed bool) (*loop, error) {
-	l := &loop{srv: s, h: s.h, id: id}
+	l := &loop{}
+	l.init(s, id, mixed)
 	ep, err := syscall.EpollCreate1(syscall.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -61,49 +43,10 @@ func newLoop(s *Server, id int, mixed bool) (*loop, error) {
 		closeFD(l.box.efd)
 		return nil, e
 	}
-	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU()
 	l.ev = make([]syscall.EpollEvent, maxEvents)
 	l.rbuf = make([]byte, max(s.cfg.ReadBufSize, 2*smallLeft))
-	l.pool.limit = s.cfg.ReadMemLimit / int64(s.cfg.Loops)
-	l.busy.Store(-1)
+	l.fixed = int64(len(l.rbuf))
 	return l, nil
-}
-
-func (l *loop) load() int           { return int(l.n.Load()) }
-func (l *loop) scan()               { l.box.post(mail{kind: mailScan}) }
-func (l *loop) each(fn func(*base)) { l.reg.each(fn) }
-
-func (l *loop) adopt(a accepted) {
-	l.n.Add(1)
-	if !l.box.post(mail{kind: mailAdopt, in: a}) {
-		l.drop(a)
-	}
-}
-
-// drop ends a connection that never became one.
-func (l *loop) drop(a accepted) {
-	l.n.Add(-1)
-	l.srv.gate.leave()
-	closeFD(a.fd)
-}
-
-func (l *loop) stop(graceful bool) {
-	if graceful {
-		l.box.post(mail{kind: mailDrain})
-	} else {
-		l.box.post(mail{kind: mailStop})
-	}
-}
-
-func (l *loop) memory() (n, used, free int64) {
-	return l.pool.count.Load(), l.pool.lent.Load(), l.pool.cached.Load() + int64(len(l.rbuf))
-}
-
-func (l *loop) state(c *base) State {
-	if int64(c.id) == l.busy.Load() && !l.box.asleep.Load() {
-		return StateRunning
-	}
-	return State(c.st.Load())
 }
 
 // run serves until stopped.
@@ -120,7 +63,11 @@ func (l *loop) run() {
 		}
 		l.h.Turn(l.id)
 		for _, m := range l.box.take() {
-			l.open(m)
+			if m.kind == mailAdopt {
+				l.newConn(m.in)
+			} else {
+				l.obey(m)
+			}
 		}
 		for i := range n {
 			e := &l.ev[i]
@@ -138,6 +85,7 @@ func (l *loop) run() {
 		}
 	}
 	l.end()
+	closeFD(l.ep)
 }
 
 // wait returns the number of events. Three steps: under load a raw wait finds events at once or within 2 ms, and the
@@ -211,58 +159,4 @@ func (l *loop) enqueue(c *conn) {
 		c.queued = true
 		l.runq = append(l.runq, c)
 	}
-}
-
-// open reads one piece of mail.
-func (l *loop) open(m mail) {
-	switch m.kind {
-	case mailWake:
-		m.conn.wake()
-	case mailAdopt:
-		l.newConn(m.in)
-	case mailScan:
-		for _, c := range l.conns {
-			if c != nil && c.waiting() && l.srv.idle(&c.base) {
-				l.srv.kicks.Add(1)
-				l.close(c, ReasonIdle)
-			}
-		}
-	case mailStop:
-		l.stopped = true
-	case mailDrain:
-		l.draining = true
-		l.deadline = time.Now().Add(l.srv.cfg.DrainTimeout)
-	}
-}
-
-// drain ends the connections that have nothing more to do; those behind with sending get until the deadline. It runs at
-// the end of a turn, so that what had arrived before the stop has been answered.
-func (l *loop) drain() {
-	late := time.Now().After(l.deadline)
-	left := 0
-	for _, c := range l.conns {
-		switch {
-		case c == nil:
-		case late || c.waiting() || c.parked:
-			l.close(c, ReasonShutdown)
-		default:
-			left++
-		}
-	}
-	l.stopped = left == 0
-}
-
-// end closes what is left when the loop stops.
-func (l *loop) end() {
-	for _, c := range l.conns {
-		if c != nil {
-			l.close(c, ReasonShutdown)
-		}
-	}
-	for _, m := range l.box.close() {
-		if m.kind == mailAdopt {
-			l.drop(m.in)
-		}
-	}
-	closeFD(l.ep)
 }

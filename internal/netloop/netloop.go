@@ -3,9 +3,10 @@
 // protocol. Drivers behind one contract: epoll and io_uring loops on Linux, a goroutine per connection for TLS and other
 // systems, datagrams. Callers: the server builds one from its listeners and a Handler.
 //
-// Reading order: server.go (life of a Server), listen.go and accept.go, loop_linux.go and conn_linux.go (epoll),
-// uloop_linux.go, uconn_linux.go and uring_linux.go (io_uring), std.go (goroutines), udp.go. inbuf, outbox and pool hold
-// what a connection could not use or send at once; gate counts connections and keeps the limit.
+// Reading order: server.go (life of a Server), listen.go and accept.go, common_linux.go (what event loops have in
+// common), loop_linux.go and conn_linux.go (epoll), uloop_linux.go, uconn_linux.go and uring_linux.go (io_uring), std.go
+// (goroutines), udp.go. inbuf, outbox and pool hold what a connection could not use or send at once; gate counts
+// connections and keeps the limit.
 package netloop
 
 import (

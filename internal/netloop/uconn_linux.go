@@ -12,29 +12,20 @@ const (
 // uconn is a connection of an io_uring loop. Everything belongs to the loop's goroutine, except what base shares. The
 // kernel never writes into its memory: input comes in provided buffers.
 type uconn struct {
-	base
+	connBase
+
 	l         *uloop
-	fd        int
-	slot      int32
 	gen       uint32 // 24 bits
-	queued    bool   // in the run queue
-	parked    bool
-	again     bool // input came while output was under way: feed when that is over
-	woke      bool // the same for Wake
-	sending   bool // answer is to be sent at the end of this turn
-	failed    bool // and was not sent whole: sendRes
-	receiving bool // a multishot receive is armed
-	cancelled bool // and has been called off
-	toArm     bool // in uloop.rearm
-	polling   bool // a poll for room to write is armed
-	eof       bool // the client sends no more
-	dead      bool
-	after     Verdict
+	again     bool   // input came while output was under way: feed when that is over
+	sending   bool   // answer is to be sent at the end of this turn
+	failed    bool   // and was not sent whole: sendRes
+	receiving bool   // a multishot receive is armed
+	cancelled bool   // and has been called off
+	toArm     bool   // in uloop.rearm
+	polling   bool   // a poll for room to write is armed
+	eof       bool   // the client sends no more
 	sendRes   int32
 	answer    []byte // in the arena, or a buffer of its own
-	in        inbuf
-	pend      *outbox
-	pbuf      []byte
 }
 
 // Wake implements Conn.
@@ -46,20 +37,8 @@ func (c *uconn) Wake() {
 
 func (l *uloop) newConn(a accepted) {
 	l.gen = (l.gen + 1) & 0xffffff
-	c := &uconn{l: l, fd: a.fd, gen: l.gen}
-	c.srv, c.sock, c.id, c.loop, c.peer = l.srv, a.sock, a.fd, l.id, a.peer
-	c.set(StateWaiting)
-	c.last.Store(l.srv.now.Load())
-	if n := len(l.slots); n > 0 {
-		c.slot = l.slots[n-1]
-		l.slots = l.slots[:n-1]
-		l.conns[c.slot] = c
-	} else {
-		c.slot = int32(len(l.conns))
-		l.conns = append(l.conns, c)
-	}
-	c.sess = l.h.Open(c)
-	l.reg.add(&c.base)
+	c := &uconn{l: l, gen: l.gen}
+	l.admit(c, a)
 	l.receive(c)
 }
 
@@ -73,22 +52,12 @@ func (l *uloop) receive(c *uconn) {
 }
 
 // close ends a connection and its session. Shutting the socket down ends what the kernel still does for it.
-func (l *uloop) close(c *uconn, r Reason) {
-	if c.dead {
+func (c *uconn) close(r Reason) {
+	if !c.l.dismiss(&c.connBase, r) {
 		return
 	}
-	c.dead = true
-	c.set(StateClosing)
-	l.conns[c.slot] = nil
-	l.slots = append(l.slots, c.slot)
-	c.in.free(&l.pool)
 	c.answer = nil
-	l.dropPending(c)
-	c.sess.Closed(r)
-	l.reg.remove(&c.base)
-	l.n.Add(-1)
-	l.srv.gate.leave()
-	l.submit() // entries that name the descriptor, while it is ours
+	c.l.submit() // entries that name the descriptor, while it is ours
 	if r != ReasonNormal || c.receiving || c.polling {
 		syscall.RawSyscall(syscall.SYS_SHUTDOWN, uintptr(c.fd), syscall.SHUT_RDWR, 0)
 	}
@@ -111,7 +80,7 @@ func (l *uloop) received(c *uconn, buf []byte, n int) {
 	if !c.waiting() || left > smallLeft {
 		if !l.pool.allows(n) || left > l.srv.cfg.InLimit {
 			l.srv.inKill.Add(1)
-			l.close(c, ReasonError)
+			c.close(ReasonError)
 			return
 		}
 		copy(c.in.space(n, &l.pool), in)
@@ -150,10 +119,10 @@ func (l *uloop) stoppedReceiving(c *uconn, res int32) {
 		c.eof = true
 		l.hurry = l.hurry || c.sending
 		if c.waiting() {
-			l.close(c, ReasonNormal)
+			c.close(ReasonNormal)
 		}
 	default:
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 	}
 }
 
@@ -179,28 +148,15 @@ func (l *uloop) feed(c *uconn, in []byte, own bool) {
 		l.settle(c, More)
 		return
 	}
-	if l.busy.Load() != int64(c.id) {
-		l.busy.Store(int64(c.id))
-	}
 	if len(l.arena)-l.used < arenaMin {
 		l.arena, l.used = make([]byte, arenaSize), 0 // answers of this turn hold the old one
 	}
 	l.out.Buf = l.arena[l.used:l.used:len(l.arena)]
-	used, v := c.sess.Feed(in, &l.out.Out)
-	if own {
-		c.in.drop(used, &l.pool)
-	} else if used < len(in) || c.in.buf != nil {
-		if n := len(in) - used; n > len(c.in.buf) && !l.pool.allows(n) {
-			l.srv.inKill.Add(1)
-			v = Abort
-		} else {
-			c.in.set(in[used:], &l.pool)
-		}
-	}
+	v := l.serve(&c.connBase, in, own)
 	switch {
 	case v == Abort:
 		l.out.clear()
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 	case len(l.out.Refs) > 0:
 		l.sendNow(c, v)
 	case len(l.out.Buf) > 0:
@@ -233,7 +189,7 @@ func (l *uloop) sendNow(c *uconn, v Verdict) {
 	}
 	l.out.clear()
 	if e != 0 {
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 		return
 	}
 	l.settle(c, v)
@@ -255,7 +211,7 @@ func (l *uloop) sent(c *uconn) {
 	}
 	if c.sendRes < 0 {
 		if e := syscall.Errno(-c.sendRes); e != syscall.EAGAIN && e != syscall.EINTR {
-			l.close(c, ReasonError)
+			c.close(ReasonError)
 			return
 		}
 		c.sendRes = 0
@@ -270,21 +226,12 @@ func (l *uloop) sent(c *uconn) {
 
 // hold keeps the unsent part of the present answer with the connection until the socket has room.
 func (l *uloop) hold(c *uconn, v Verdict) {
-	rest := l.out.rest()
-	if limit := l.srv.cfg.OutLimit; limit > 0 && rest > limit {
-		l.srv.outKill.Add(1)
-		l.out.clear()
-		l.close(c, ReasonError)
-		return
-	}
-	c.after = v
-	c.pend, c.pbuf = l.out.split(&l.pool, false)
+	ok := l.keep(&c.connBase, v, false)
 	l.out.clear()
 	l.out.Buf = nil
-	if v == Close || v == Shut || v == ShutGraceful {
-		c.set(StateClosing)
-	} else {
-		c.set(StateWriting)
+	if !ok {
+		c.close(ReasonError)
+		return
 	}
 	l.poll(c)
 }
@@ -304,75 +251,46 @@ func (l *uloop) flush(c *uconn) {
 	}
 	done, e := l.tx.send(c.fd, c.pend)
 	if e != 0 {
-		l.close(c, ReasonError)
+		c.close(ReasonError)
 		return
 	}
 	if !done {
 		l.poll(c)
 		return
 	}
-	l.dropPending(c)
+	c.dropPending(&l.pool)
 	l.settle(c, c.after)
-}
-
-func (l *uloop) dropPending(c *uconn) {
-	if c.pend == nil {
-		return
-	}
-	c.pend.clear()
-	c.pend = nil
-	if c.pbuf != nil {
-		l.pool.put(c.pbuf)
-		c.pbuf = nil
-	}
 }
 
 // settle follows a verdict once all output is sent.
 func (l *uloop) settle(c *uconn, v Verdict) {
-	switch v {
-	case More:
-		switch {
-		case c.again || c.woke:
-			c.again, c.woke = false, false
-			l.enqueue(c)
-			return
-		case c.eof:
-			l.close(c, ReasonNormal)
-			return
-		}
-		if c.sess.Sink() != nil {
-			c.set(StateReading)
-			if c.in.len() > 0 {
-				l.enqueue(c)
-			}
-		} else {
+	input := c.again
+	c.again = false
+	switch {
+	case v.last():
+		l.finish(c, v)
+	case c.due(v), v == More && input:
+		l.enqueue(c)
+	case v != More:
+	case c.eof:
+		c.close(ReasonNormal)
+	default:
+		if c.sess.Sink() == nil {
 			c.await(c.in.len() > 0)
+		} else if c.set(StateReading); c.in.len() > 0 {
+			l.enqueue(c)
 		}
 		if !c.receiving {
 			l.armLater(c)
 		}
-	case Yield, Stream:
-		c.again, c.woke = false, false
-		l.enqueue(c)
-	case Park:
-		c.again = false
-		if c.woke {
-			c.woke = false
-			l.enqueue(c)
-			return
-		}
-		c.parked = true
-		c.set(StateParked)
-	default:
-		l.finish(c)
-		l.srv.ask(v)
 	}
 }
 
-// finish closes after a Close verdict, when everything is sent.
-func (l *uloop) finish(c *uconn) {
+// finish follows a last verdict when everything is sent.
+func (l *uloop) finish(c *uconn, v Verdict) {
 	shutdownWrite(c.fd)
-	l.close(c, ReasonNormal)
+	c.close(ReasonNormal)
+	l.srv.ask(v)
 }
 
 // wake comes from the mailbox.

@@ -4,43 +4,24 @@ package netloop
 
 import (
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 )
 
 // uloop serves its connections with io_uring on one OS thread: input arrives in provided buffers without being asked for
 // again, all answers of a turn are sent by the one system call that also waits for the next input. All fields are the
-// loop goroutine's own, except where noted.
+// loop goroutine's own.
 type uloop struct {
-	srv   *Server
-	h     Handler
-	id    int
+	loopBase[*uconn]
+
 	ring  *uring
-	raw   bool // may wait in the kernel without telling the scheduler
-	calm  bool // the last raw wait brought nothing
 	hurry bool // something is to be done right after the answers are sent: do not wait
 	bell  bool // the poll on the mailbox's eventfd is armed
 	arena []byte
 	used  int      // bytes of arena taken by answers of this turn
-	out   outbox   // of the Feed that runs
 	sends []*uconn // with an answer to send at the end of this turn
-	conns []*uconn // by slot
-	slots []int32
 	gen   uint32
-	runq  []*uconn // to be fed without new input
-	spare []*uconn
 	rearm []*uconn // to receive again when buffers are free
-	tx    sender
-	pool  pool // counters: anyone
-	box   mailbox
-	reg   registry     // anyone
-	n     atomic.Int64 // connections, those on the way included; anyone
-	busy  atomic.Int64 // id of the connection whose Feed runs, or ran last; anyone
-
-	stopped  bool
-	draining bool
-	deadline time.Time
 }
 
 const (
@@ -63,7 +44,8 @@ const (
 var openUring = newUring
 
 func newULoop(s *Server, id int, mixed bool) (*uloop, error) {
-	l := &uloop{srv: s, h: s.h, id: id}
+	l := &uloop{}
+	l.init(s, id, mixed)
 	var err error
 	if l.ring, err = openUring(); err != nil {
 		return nil, err
@@ -72,47 +54,9 @@ func newULoop(s *Server, id int, mixed bool) (*uloop, error) {
 		l.ring.close()
 		return nil, err
 	}
-	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU()
 	l.arena = make([]byte, arenaSize)
-	l.pool.limit = s.cfg.ReadMemLimit / int64(s.cfg.Loops)
-	l.busy.Store(-1)
+	l.fixed = uringBufs * uringBufSize
 	return l, nil
-}
-
-func (l *uloop) load() int           { return int(l.n.Load()) }
-func (l *uloop) scan()               { l.box.post(mail{kind: mailScan}) }
-func (l *uloop) each(fn func(*base)) { l.reg.each(fn) }
-
-func (l *uloop) adopt(a accepted) {
-	l.n.Add(1)
-	if !l.box.post(mail{kind: mailAdopt, in: a}) {
-		l.drop(a)
-	}
-}
-
-func (l *uloop) drop(a accepted) {
-	l.n.Add(-1)
-	l.srv.gate.leave()
-	closeFD(a.fd)
-}
-
-func (l *uloop) stop(graceful bool) {
-	if graceful {
-		l.box.post(mail{kind: mailDrain})
-	} else {
-		l.box.post(mail{kind: mailStop})
-	}
-}
-
-func (l *uloop) memory() (n, used, free int64) {
-	return l.pool.count.Load(), l.pool.lent.Load(), l.pool.cached.Load() + uringBufs*uringBufSize
-}
-
-func (l *uloop) state(c *base) State {
-	if int64(c.id) == l.busy.Load() && !l.box.asleep.Load() {
-		return StateRunning
-	}
-	return State(c.st.Load())
 }
 
 // run serves until stopped.
@@ -133,7 +77,11 @@ func (l *uloop) run() {
 		}
 		l.h.Turn(l.id)
 		for _, m := range l.box.take() {
-			l.open(m)
+			if m.kind == mailAdopt {
+				l.newConn(m.in)
+			} else {
+				l.obey(m)
+			}
 		}
 		for i := range n {
 			l.complete(l.ring.at(i))
@@ -147,6 +95,7 @@ func (l *uloop) run() {
 		}
 	}
 	l.end()
+	l.ring.close()
 }
 
 // wait sends the answers of the turn, follows their verdicts, and waits for something to do. The answers are sent while
@@ -349,59 +298,6 @@ func (l *uloop) receiveAgain() {
 		}
 	}
 	l.rearm = l.rearm[:0]
-}
-
-// open reads one piece of mail.
-func (l *uloop) open(m mail) {
-	switch m.kind {
-	case mailWake:
-		m.conn.wake()
-	case mailAdopt:
-		l.newConn(m.in)
-	case mailScan:
-		for _, c := range l.conns {
-			if c != nil && c.waiting() && l.srv.idle(&c.base) {
-				l.srv.kicks.Add(1)
-				l.close(c, ReasonIdle)
-			}
-		}
-	case mailStop:
-		l.stopped = true
-	case mailDrain:
-		l.draining = true
-		l.deadline = time.Now().Add(l.srv.cfg.DrainTimeout)
-	}
-}
-
-// drain is loop.drain.
-func (l *uloop) drain() {
-	late := time.Now().After(l.deadline)
-	left := 0
-	for _, c := range l.conns {
-		switch {
-		case c == nil:
-		case late || c.waiting() || c.parked:
-			l.close(c, ReasonShutdown)
-		default:
-			left++
-		}
-	}
-	l.stopped = left == 0
-}
-
-// end closes what is left when the loop stops.
-func (l *uloop) end() {
-	for _, c := range l.conns {
-		if c != nil {
-			l.close(c, ReasonShutdown)
-		}
-	}
-	for _, m := range l.box.close() {
-		if m.kind == mailAdopt {
-			l.drop(m.in)
-		}
-	}
-	l.ring.close()
 }
 
 // abandon gives back what newULoop took.
