@@ -76,7 +76,7 @@ func (w *Worker) answerCounted(r *mctext.Request, m *mctext.Meta, key []byte, c 
 	}
 	expiry := c.OldExpiry
 	if c.Created {
-		expiry = w.Expiry(int64(m.Auto))
+		expiry = 0 // until N or T is reached
 	}
 	for i := m.First; i < r.Len(); i++ {
 		tok := r.Tok(i)

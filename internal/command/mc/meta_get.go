@@ -97,24 +97,30 @@ func (w *Worker) metaFlags(r *mctext.Request, m *mctext.Meta, key []byte, e *sto
 	if marks&store.Stale != 0 && !sent {
 		won = true
 	}
+	expiry := e.Expiry()
+	if created {
+		expiry = 0 // until N or T is reached
+	}
 	b := out.Buf
 	for i := m.First; i < r.Len(); i++ {
 		tok := r.Tok(i)
 		switch tok[0] {
 		case 'T':
-			e.SetExpiry(w.Expiry(int64(m.TTL)))
+			expiry = w.Expiry(int64(m.TTL))
+			e.SetExpiry(expiry)
 		case 'N':
 			if created {
-				e.SetExpiry(w.Expiry(int64(m.Auto)))
+				expiry = w.Expiry(int64(m.Auto))
+				e.SetExpiry(expiry)
 			}
 		case 'R':
-			if x := e.Expiry(); x != 0 && !won && !sent && int64(w.TTL(x)) < int64(m.Rare) {
+			if x := expiry; x != 0 && !won && !sent && int64(w.TTL(x)) < int64(m.Rare) {
 				won = true
 			}
 		case 's':
 			b = mctext.AppendFlag(b, 's', uint64(e.Len()))
 		case 't':
-			b = w.appendTTL(b, e.Expiry())
+			b = w.appendTTL(b, expiry)
 		case 'c':
 			b = mctext.AppendFlag(b, 'c', w.CAS(e))
 		case 'f':
