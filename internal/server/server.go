@@ -1,6 +1,7 @@
 // Package server builds a server from its settings, starts it, waits, and stops it: clock, store, one worker per loop,
 // listeners, TLS, signals, the process around them (user, limits, daemon, files that tell where it is). It is the only
-// place that starts goroutines beside the network and the store. Called by the command line.
+// place that starts goroutines beside the network, the store, the pages of --admin and the watch log. Called by the command
+// line.
 package server
 
 import (
