@@ -31,14 +31,14 @@ type groupMeta struct {
 	depth uint8
 }
 
-// NewPool reserves room for maxBytes of groups. What is used is charged to budget.
-func NewPool(maxBytes int64, huge bool, budget *mem.Budget) (*Pool, error) {
+// NewPool reserves room for maxBytes of groups, in file if that is not nil. What is used is charged to budget.
+func NewPool(file *mem.File, maxBytes int64, huge bool, budget *mem.Budget) (*Pool, error) {
 	size := (maxBytes + 1<<20) &^ (mem.PageSize - 1)
-	sp, err := mem.Reserve(size, huge)
+	sp, err := mem.ReserveIn(file, size, huge)
 	if err != nil {
 		return nil, err
 	}
-	ms, err := mem.Reserve(size/GroupBytes*int64(unsafe.Sizeof(groupMeta{})), false)
+	ms, err := mem.ReserveIn(file, size/GroupBytes*int64(unsafe.Sizeof(groupMeta{})), false)
 	if err != nil {
 		sp.Close()
 		return nil, err

@@ -72,16 +72,18 @@ type Config struct {
 	Reserve   int   // segments that only relocation may take
 	Keep      int64 // grow up to here before cleaning is considered
 	Budget    *mem.Budget
+	File      *mem.File // nil: memory that ends with the process
+	Saved     *Saved    // not nil: the file holds what Save described; Load is called next
 }
 
 // New log.
 func New(c Config) (*Log, error) {
-	sp, err := mem.Reserve(c.Addresses, c.Huge)
+	sp, err := mem.ReserveIn(c.File, c.Addresses, c.Huge)
 	if err != nil {
 		return nil, err
 	}
 	n := c.Addresses >> c.Shift
-	ms, err := mem.Reserve(n*int64(unsafe.Sizeof(segment{})+4), false)
+	ms, err := mem.ReserveIn(c.File, n*int64(unsafe.Sizeof(segment{})+4), false)
 	if err != nil {
 		sp.Close()
 		return nil, err
@@ -92,14 +94,22 @@ func New(c Config) (*Log, error) {
 	for q := range l.chains {
 		l.chains[q] = chain{-1, -1}
 	}
-	// The reserve is taken now: what is charged without asking (index) or in large pieces (regions) must not eat it.
-	for range c.Reserve {
-		if s := l.grow(); s >= 0 {
-			l.segs[s].state = free
-			l.spare = append(l.spare, s)
-		}
+	if c.Saved == nil {
+		l.stockUp()
 	}
 	return l, nil
+}
+
+// stockUp takes the reserve: what is charged without asking (index) or in large pieces (regions) must not eat it.
+func (l *Log) stockUp() {
+	for len(l.spare) < l.reserve {
+		s := l.grow()
+		if s < 0 {
+			return
+		}
+		l.segs[s].state = free
+		l.spare = append(l.spare, s)
+	}
 }
 
 // Close gives the memory back.
@@ -107,6 +117,9 @@ func (l *Log) Close() error {
 	l.metas.Close()
 	return l.space.Close()
 }
+
+// Shift is log2 of the segment size.
+func (l *Log) Shift() uint8 { return uint8(l.shift) }
 
 // SegmentSize in bytes.
 func (l *Log) SegmentSize() int { return 1 << l.shift }
@@ -197,8 +210,18 @@ func (l *Log) worthCleaning() bool {
 func (l *Log) garbage() (n int64) {
 	for s := range l.segs[:l.next] {
 		if l.segs[s].state == sealed {
-			n += 1<<l.shift - l.live(int32(s))
+			n += l.waste(int32(s))
 		}
+	}
+	return n
+}
+
+// waste is how many bytes cleaning a sealed segment would gain: what is dead in it, and its end if it was sealed early. An
+// end that the next item did not fit into is no gain, or cleaning would go on forever with nothing dead about.
+func (l *Log) waste(s int32) int64 {
+	n := int64(atomic.LoadUint32(&l.dead[s]))
+	if end := int64(1)<<l.shift - int64(l.segs[s].used); end*4 >= 1<<l.shift {
+		n += end
 	}
 	return n
 }

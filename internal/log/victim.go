@@ -39,10 +39,9 @@ func (l *Log) Victim(mayEvict bool) Victim {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.recheck()
-	best, live := l.emptiest()
-	size := float64(int64(1) << l.shift)
+	best, waste := l.emptiest()
 	if best >= 0 {
-		f := float64(live) / size
+		f := 1 - float64(waste)/float64(int64(1)<<l.shift)
 		if f < cleanUnder || f < cleanMax && l.roomy() {
 			return l.drain(best, Clean)
 		}
@@ -84,9 +83,9 @@ func (l *Log) roomy() bool {
 	return float64(total-l.garbage()) < headroom*float64(room)
 }
 
-// emptiest is the sealed segment with the least live bytes, among those of a window that moves on. l.mu is held.
-func (l *Log) emptiest() (best int32, live int64) {
-	best, live = -1, 1<<62
+// emptiest is the sealed segment with the most to gain, among those of a window that moves on. l.mu is held.
+func (l *Log) emptiest() (best int32, waste int64) {
+	best, waste = -1, -1
 	n := l.next
 	at := l.scan
 	for range min(n, scanWindow) {
@@ -97,12 +96,12 @@ func (l *Log) emptiest() (best int32, live int64) {
 		if g.state != sealed || atomic.LoadInt32(&g.pins) != 0 {
 			continue
 		}
-		if v := l.live(at); v < live {
-			best, live = at, v
+		if v := l.waste(at); v > waste {
+			best, waste = at, v
 		}
 	}
 	l.scan = at
-	return best, live
+	return best, waste
 }
 
 func (l *Log) drain(s int32, w What) Victim {

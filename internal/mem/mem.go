@@ -18,6 +18,8 @@ const PageSize = 4096
 type Space struct {
 	raw  []byte
 	base unsafe.Pointer
+	file *File // nil: memory that ends with the process
+	off  int64 // in file
 }
 
 // Reserve sets size bytes of addresses aside without touching memory. huge asks the system for huge pages where it has
@@ -43,12 +45,35 @@ func (s *Space) Bytes(off, n int64) []byte { return s.raw[off : off+n : off+n] }
 func (s *Space) Words() []uint32 { return unsafe.Slice((*uint32)(s.base), len(s.raw)/4) }
 
 // Release gives the pages of [off, off+n) back to the system; they read as zeros afterwards. Both are multiples of PageSize.
-func (s *Space) Release(off, n int64) { release(s.raw[off : off+n]) }
+func (s *Space) Release(off, n int64) {
+	if s.file != nil {
+		releaseFile(s.raw[off : off+n])
+		return
+	}
+	release(s.raw[off : off+n])
+}
+
+// Offset of the range in the file, 0 without one.
+func (s *Space) Offset() int64 { return s.off }
+
+// Zero makes everything from off to the end zeros, giving whole pages back.
+func (s *Space) Zero(off int64) {
+	page := min((off+PageSize-1)&^(PageSize-1), s.Size())
+	clear(s.raw[off:page])
+	end := s.Size() &^ (PageSize - 1)
+	if page < end {
+		s.Release(page, end-page)
+	}
+	clear(s.raw[max(page, end):])
+}
 
 // Close gives everything back. Nothing that points into the space may be used any more.
 func (s *Space) Close() error {
 	raw := s.raw
 	s.raw, s.base = nil, nil
+	if s.file != nil {
+		return unmapFile(raw)
+	}
 	return unreserve(raw)
 }
 

@@ -14,6 +14,8 @@ type Regions struct {
 	classes [regionClasses]regionClass
 	bytes   atomic.Int64
 	count   atomic.Int64
+	file    *File // nil: memory that ends with the process
+	extent  int64 // bytes of addresses taken at a time; 0: extentBytes
 }
 
 // Handle names a region; 0 is none.
@@ -36,6 +38,10 @@ type extent struct {
 	bytes []int64 // charged, by slot; the owner's until shared, then constant
 }
 
+func newExtent(sp *Space, slots uint32) *extent {
+	return &extent{space: sp, refs: make([]atomic.Int32, slots), bytes: make([]int64, slots)}
+}
+
 // regionSize of a class: 4 KiB steps up to 32 KiB, then four steps to the doubling.
 func regionSize(class int) int64 {
 	if class < 8 {
@@ -54,7 +60,13 @@ func regionClassOf(n int64) int {
 	return 8 + (e-1)*4 + int((pages-1)>>e) - 4
 }
 
-func (r *Regions) slots(class int) uint32 { return uint32(max(extentBytes/regionSize(class), 1)) }
+func (r *Regions) slots(class int) uint32 {
+	n := int64(extentBytes)
+	if r.extent != 0 {
+		n = r.extent
+	}
+	return uint32(max(n/regionSize(class), 1))
+}
 
 // Alloc gives n bytes of zeros with one reference. Nothing is charged yet: Resize says how much of it is filled.
 func (r *Regions) Alloc(n int64) (Handle, error) {
@@ -73,11 +85,11 @@ func (r *Regions) Alloc(n int64) (Handle, error) {
 			list = *p
 		}
 		if int(slot/per) == len(list) {
-			sp, err := Reserve(int64(per)*regionSize(c), false)
+			sp, err := ReserveIn(r.file, int64(per)*regionSize(c), false)
 			if err != nil {
 				return 0, err
 			}
-			list = append(list[:len(list):len(list)], &extent{space: sp, refs: make([]atomic.Int32, per), bytes: make([]int64, per)})
+			list = append(list[:len(list):len(list)], newExtent(sp, per))
 			cl.extents.Store(&list)
 		}
 		cl.next++

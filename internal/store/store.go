@@ -52,7 +52,9 @@ type Config struct {
 	MaxItem int64 // largest value in bytes that Build takes (memcached's own -I rule is the caller's)
 	NoEvict bool  // -M: ErrNoMemory instead of evicting
 	Seed    uint64
-	Clock   *clock.Clock
+	Clock   *clock.Clock // nil with File: see Store.Clock
+	File    string       // all data lies in this file, for a warm restart; see Save
+	Tag     string       // with File: settings of the caller that must be the same after a restart
 }
 
 // Bounds of the engine's own sizes.
@@ -95,6 +97,13 @@ type Store struct {
 	locals []*Local
 	lanes  []lane
 	sweep  sweeper
+
+	file     *mem.File // nil: memory that ends with the process
+	path     string
+	tag      string
+	fixed    int64 // offset in file behind the parts that do not grow
+	restored bool
+	reason   string
 }
 
 // stripe is one lock and what it guards: a cache line of its own.
@@ -106,7 +115,8 @@ type stripe struct {
 
 var _ [64]byte = [unsafe.Sizeof(stripe{})]byte{}
 
-// Open reserves the memory and starts the background sweep.
+// Open reserves the memory and starts the background sweep. With Config.File it goes on with what Save left there, if
+// that fits; see Restored.
 func Open(c Config) (*Store, error) {
 	if c.Limit < MinLimit {
 		return nil, fmt.Errorf("store: memory limit %d bytes: below the smallest, %d", c.Limit, MinLimit)
@@ -114,38 +124,66 @@ func Open(c Config) (*Store, error) {
 	if c.Writers == 0 {
 		c.Writers = c.Locals
 	}
-	if c.Seed == 0 {
-		c.Seed = rand.Uint64()
+	if c.File != "" {
+		return openFile(c)
 	}
-	s := &Store{seed: c.Seed, clock: c.Clock, noEvict: c.NoEvict, maxItem: min(c.MaxItem, log.MaxValue)}
+	s, err := build(c, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.begin()
+	return s, nil
+}
+
+// build makes a store, in file if that is not nil, with what m describes if that is not nil. It does not run yet. After an
+// error the store is there only to be unmapped.
+func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
+	s = &Store{
+		seed: c.Seed, clock: c.Clock, noEvict: c.NoEvict, maxItem: min(c.MaxItem, log.MaxValue), file: file, path: c.File, tag: c.Tag,
+	}
 	s.budget.SetLimit(c.Limit)
-	s.sweep.wake = make(chan struct{}, 1)
+	s.sweep.wake, s.sweep.quit = make(chan struct{}, 1), make(chan struct{})
 	lanes, shift := geometry(c.Limit, c.Writers)
-	huge := c.Limit >= 100*hugePage
 	addr := addresses(c.Limit)
-	var err error
-	if s.log, err = log.New(log.Config{
-		Addresses: addr, Shift: shift, Huge: huge, Budget: &s.budget,
-		Reserve: min(2*(lanes+1), int(c.Limit>>shift)/16+2), Keep: int64(2*lanes+4) << shift,
-	}); err != nil {
-		return nil, err
+	lc := log.Config{Huge: c.Limit >= 100*hugePage, Budget: &s.budget, File: file}
+	if file != nil {
+		addr = (c.Limit + 2<<maxSegment) &^ (1<<maxSegment - 1) // the limit cannot change
+		s.regions.InFile(file, c.Limit)
+		if s.clock == nil {
+			s.clock = clock.New()
+		}
 	}
-	if s.pool, err = index.NewPool(addr/2, huge, &s.budget); err != nil {
-		return nil, err
+	if m != nil {
+		if uint(m.shift) != shift {
+			shift = uint(m.shift)
+			lanes = lanesFor(c.Limit, lanes, shift)
+		}
+		s.seed, s.clock, lc.Saved = m.seed, clock.Resume(m.ms, m.unixMs), &m.log
+	}
+	if s.seed == 0 {
+		s.seed = rand.Uint64()
+	}
+	lc.Addresses, lc.Shift = addr, shift
+	lc.Reserve, lc.Keep = min(2*(lanes+1), int(c.Limit>>shift)/16+2), int64(2*lanes+4)<<shift
+	if s.log, err = log.New(lc); err != nil {
+		return s, err
+	}
+	if s.pool, err = index.NewPool(file, addr/2, lc.Huge, &s.budget); err != nil {
+		return s, err
 	}
 	g := (c.Limit/ghostShare + mem.PageSize) &^ (mem.PageSize - 1)
-	if s.ghostMem, err = mem.Reserve(g, false); err != nil {
-		return nil, err
+	if s.ghostMem, err = mem.ReserveIn(file, g, false); err != nil {
+		return s, err
+	}
+	if file != nil {
+		s.fixed = file.Next()
 	}
 	s.budget.Charge(g)
 	s.ghosts = evict.NewGhosts(s.ghostMem.Words())
 	s.large = 1 << shift / largeFraction
-	n := int(min(max(c.Limit/stripePer, minStripes), maxStripes))
+	n := stripesFor(c.Limit)
 	s.spread = index.NewSpread(n)
 	s.stripes = make([]stripe, n)
-	for i := range s.stripes {
-		s.stripes[i].table.Init(s.pool)
-	}
 	s.lanes = make([]lane, lanes+1) // the last one is the background's
 	for i := range s.lanes {
 		s.lanes[i].init(s.log)
@@ -156,13 +194,23 @@ func Open(c Config) (*Store, error) {
 		if i == c.Locals {
 			ln = &s.lanes[lanes]
 		}
-		s.locals[i] = &Local{s: s, lane: ln, now: c.Clock.Ms()}
+		s.locals[i] = &Local{s: s, lane: ln, now: s.clock.Ms()}
 		s.locals[i].e.l = s.locals[i]
 		s.locals[i].small.l = s.locals[i]
 	}
-	s.sweep.start(s, s.locals[c.Locals])
+	if m != nil {
+		return s, s.load(m)
+	}
+	for i := range s.stripes {
+		s.stripes[i].table.Init(s.pool)
+	}
 	return s, nil
 }
+
+// begin starts the background sweep.
+func (s *Store) begin() { s.sweep.start(s, s.locals[len(s.locals)-1]) }
+
+func stripesFor(limit int64) int { return int(min(max(limit/stripePer, minStripes), maxStripes)) }
 
 const hugePage = 2 << 20
 
@@ -173,16 +221,39 @@ func geometry(limit int64, writers int) (lanes int, shift uint) {
 	for shift = maxSegment; shift > minSegment && int64(2*lanes)<<shift > limit/100; shift-- {
 	}
 	if shift == minSegment {
-		lanes = min(lanes, max(int(limit*3/100>>(shift+1)), 1))
+		lanes = lanesFor(limit, lanes, shift)
 	}
 	return lanes, shift
+}
+
+// lanesFor is how many of the lanes wanted the limit allows with segments of that size.
+func lanesFor(limit int64, want int, shift uint) int {
+	return min(want, max(int(limit*3/100>>(shift+1)), 1))
 }
 
 // Close ends the sweep and gives the memory back. No Local may be in use.
 func (s *Store) Close() error {
 	s.sweep.stop()
+	err := s.unmap()
+	if s.file != nil {
+		err = errors.Join(err, s.file.Close())
+	}
+	return err
+}
+
+// unmap gives the memory back, that of a store built only in part, too.
+func (s *Store) unmap() (err error) {
 	s.regions.Close()
-	return errors.Join(s.log.Close(), s.pool.Close(), s.ghostMem.Close())
+	if s.ghostMem != nil {
+		err = s.ghostMem.Close()
+	}
+	if s.pool != nil {
+		err = errors.Join(err, s.pool.Close())
+	}
+	if s.log != nil {
+		err = errors.Join(err, s.log.Close())
+	}
+	return err
 }
 
 // Local of a loop, 0 to Locals-1.
@@ -196,6 +267,12 @@ func (s *Store) Limit() int64 { return s.budget.Limit() }
 func (s *Store) SetLimit(n int64) error {
 	if n < MinLimit {
 		return fmt.Errorf("store: memory limit %d bytes: below the smallest, %d", n, MinLimit)
+	}
+	if s.file != nil {
+		if n != s.Limit() {
+			return errors.New("store: the memory limit cannot change while the memory is a file")
+		}
+		return nil
 	}
 	if most := s.log.Addresses(); n > most {
 		return fmt.Errorf("store: memory limit %d bytes: this process set addresses for %d aside at start (restart with the new limit)", n, most)

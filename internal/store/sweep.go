@@ -16,6 +16,7 @@ type sweeper struct {
 	wake chan struct{}
 	quit chan struct{}
 	done sync.WaitGroup
+	end  sync.Once
 	mu   sync.Mutex   // held during a pass; before all other locks
 	full atomic.Int32 // of a pass over everything: fullNone, fullAsked or fullRuns
 }
@@ -26,7 +27,6 @@ const (
 )
 
 func (w *sweeper) start(s *Store, l *Local) {
-	w.quit = make(chan struct{})
 	w.done.Go(func() {
 		t := time.NewTicker(sweepEvery)
 		defer t.Stop()
@@ -49,7 +49,7 @@ func (w *sweeper) start(s *Store, l *Local) {
 }
 
 func (w *sweeper) stop() {
-	close(w.quit)
+	w.end.Do(func() { close(w.quit) })
 	w.done.Wait()
 }
 
