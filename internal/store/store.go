@@ -64,7 +64,7 @@ const (
 	maxSegment    = 20 // log2: 1 MiB
 	stripePer     = 256 << 10
 	minStripes    = 16
-	maxStripes    = 32768
+	maxStripes    = 16384
 	ghostShare    = 64 // one part in so many of the limit is for ghosts
 	largeFraction = 16 // values of more than a segment divided by this live in regions
 )
