@@ -36,3 +36,40 @@ func TestAnswersOverLimit(t *testing.T) {
 		}
 	}
 }
+
+// A retrieval of many keys is answered in parts, each of bounded size, and the parts together are the answer. A key that
+// is too long spoils it all the same, as long as nothing was sent.
+func TestRetrievalInParts(t *testing.T) {
+	w, cfg := newWorker(t)
+	value := strings.Repeat("x", 8000)
+	for _, verb := range []string{"get", "gets", "gat 0", "gats 0"} {
+		s := New(w, cfg, fakeConn{})
+		ask := func(in string) (answer string, longest int) {
+			var out bytesx.Out
+			for rest := []byte(in); ; {
+				used, v := s.Feed(rest, &out)
+				rest = rest[used:]
+				answer += string(out.Buf)
+				longest = max(longest, len(out.Buf))
+				out.Reset()
+				if v != netloop.Stream && len(rest) == 0 {
+					return answer, longest
+				}
+			}
+		}
+		one, _ := ask("set k 7 0 8000\r\n" + value + "\r\n" + verb + " k\r\n")
+		one = strings.TrimSuffix(strings.TrimPrefix(one, "STORED\r\n"), "END\r\n")
+		const times = 1000
+		got, longest := ask(verb + strings.Repeat(" k", times) + "\r\nmn\r\n")
+		if got != strings.Repeat(one, times)+"END\r\nMN\r\n" {
+			t.Errorf("%s: answer of %d bytes, want %d", verb, len(got), times*len(one)+9)
+		}
+		if longest > 2<<20 {
+			t.Errorf("%s: a part of %d bytes", verb, longest)
+		}
+		got, _ = ask(verb + strings.Repeat(" k", times) + " " + strings.Repeat("k", 251) + "\r\nmn\r\n")
+		if !strings.HasPrefix(got, "CLIENT_ERROR bad command line format\r\n") {
+			t.Errorf("%s with a long key at the end: answer begins %.60q", verb, got)
+		}
+	}
+}

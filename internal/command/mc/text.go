@@ -126,8 +126,7 @@ func (t *Text) command(w *Worker, line []byte, n int, in []byte, out *bytesx.Out
 	if len(line) > mctext.MinLine && !t.slow {
 		switch mctext.Word(line) {
 		case mctext.WGet:
-			t.get(w, line, 4, false, out)
-			return n, More
+			return n, t.keys(w, retrieval{}, line, len("get "), out)
 		case mctext.WSet:
 			if s, ok := mctext.ParseSet(line); ok {
 				return t.quickSet(w, &s, n, in, out), More
