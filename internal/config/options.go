@@ -246,9 +246,10 @@ var options = []Row{
 		Help: "-e, --memory-file=<file>  (EXPERIMENTAL) mmap a file for item memory.\n" +
 			"                          use only in ram disks or persistent memory mounts!\n" +
 			"                          enables restartable cache (stop with SIGUSR1)\n",
-		Doc:      "Keep items in a file over a restart.",
-		NoEffect: "items are kept in anonymous memory and do not outlive the process",
-		set:      text(func(m *Memcached) *string { return &m.MemoryFile })},
+		Doc: "Keep all items in this file, so that a server that was stopped by SIGUSR1 and is started again with the same " +
+			"settings has them still. The file belongs on a RAM disk: it is written all the time. What else is needed goes to " +
+			"a second file, with .meta at the end of its name, when the server stops.",
+		set: text(func(m *Memcached) *string { return &m.MemoryFile })},
 	{Short: 'Z', Long: "enable-ssl",
 		Help: "-Z, --enable-ssl          enable TLS/SSL\n",
 		Doc:  "Speak TLS on all TCP listeners. Needs -o ssl_chain_cert and, if the key is not in that file, ssl_key.",

@@ -195,12 +195,22 @@ func (s *Server) loadUsers() error {
 func (s *Server) build() (err error) {
 	loops := s.net.Loops()
 	tuneRuntime(loopsFor(s.set))
-	s.clock = clock.New()
-	s.store, err = store.Open(store.Config{
-		Limit: s.set.MaxBytes, Locals: loops + 1, MaxItem: s.set.ItemSizeMax, NoEvict: !s.set.Evict, Seed: seed(), Clock: s.clock,
-	})
-	if err != nil {
+	c := store.Config{
+		Limit: s.set.MaxBytes, Locals: loops, Writers: loopsFor(s.set), MaxItem: s.set.ItemSizeMax, NoEvict: !s.set.Evict,
+	}
+	if s.set.MemoryFile != "" {
+		c.File, c.Tag = s.set.MemoryFile, restartTag(s.set)
+	} else {
+		c.Seed, c.Clock = seed(), clock.New()
+	}
+	if s.store, err = store.Open(c); err != nil {
 		return failf(1, "failed to reserve %d megabytes for items: %v", s.set.MaxBytes>>20, err)
+	}
+	s.clock = s.store.Clock()
+	if ok, reason := s.store.Restored(); ok {
+		fmt.Fprintln(s.opt.Stderr, "[restart] the items of the last run are kept")
+	} else if reason != "" {
+		fmt.Fprintf(s.opt.Stderr, "[restart] starting with an empty cache: %s\n", reason)
 	}
 	casBytes := 0
 	if s.set.CAS {
@@ -214,6 +224,11 @@ func (s *Server) build() (err error) {
 		s.env.Workers = append(s.env.Workers, &mc.Worker{Env: s.env, L: s.store.Local(i), St: stats.Worker{}})
 	}
 	return nil
+}
+
+// restartTag are the settings that items in a memory file depend on, apart from those that the store checks itself.
+func restartTag(set *config.Memcached) string {
+	return fmt.Sprintf("item_size_max %d, cas %t, chunk_size %d, growth_factor %g", set.ItemSizeMax, set.CAS, set.ChunkSize, set.GrowthFactor)
 }
 
 // wait serves until a signal or a client ends it.
@@ -271,7 +286,15 @@ func (s *Server) stop(graceful bool) int {
 	}
 	select {
 	case <-stopped: // the memory goes with the process: giving it back first would only take time
+		if graceful && s.set.MemoryFile != "" {
+			if err := s.store.Save(); err != nil {
+				fmt.Fprintf(s.opt.Stderr, "[restart] the items are lost: %v\n", err)
+			}
+		}
 	case <-time.After(bound):
+		if graceful && s.set.MemoryFile != "" {
+			fmt.Fprintf(s.opt.Stderr, "[restart] the items are lost: connections did not end within %v\n", bound)
+		}
 	}
 	if s.daemon != nil && s.set.PidFile != "" {
 		if err := os.Remove(s.set.PidFile); err != nil {

@@ -87,7 +87,7 @@ func (w *Worker) generalMachine(e emitter, t *Totals) {
 	e.num("time_in_listen_disabled_us", t.Conn.ListenDisabledUs)
 	e.int("threads", int64(len(w.Workers)))
 	e.num("conn_yields", t.C.ConnYields)
-	e.int("hash_power_level", int64(w.hashPower(t.Store.Items)))
+	e.int("hash_power_level", int64(w.hashPower(max(t.Store.Items, indexRoom(t.Store.IndexBytes)))))
 	e.num("hash_bytes", t.Store.IndexBytes)
 	e.num("hash_is_expanding", 0)
 	if w.Set.SlabReassign {
@@ -164,6 +164,10 @@ func (w *Worker) hashPower(items uint64) int {
 	}
 	return n
 }
+
+// indexRoom is how many items an index of so many bytes holds on average. Like memcached's hash table, the memory of the
+// index grows and does not shrink.
+func indexRoom(bytes uint64) uint64 { return bytes / 8 * 13 / 20 }
 
 func bit(v bool) uint64 {
 	if v {
