@@ -3,7 +3,9 @@
 package netloop
 
 import (
+	"os"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -62,10 +64,15 @@ type member interface {
 
 func (l *loopBase[C]) init(s *Server, id int, mixed bool) {
 	l.srv, l.h, l.id = s, s.h, id
-	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU()
+	l.raw = !mixed && !s.cfg.polite && s.cfg.Loops <= runtime.NumCPU() && preemptible()
 	l.pool.limit = s.cfg.ReadMemLimit / int64(s.cfg.Loops)
 	l.busy.Store(-1)
 }
+
+// preemptible says whether the runtime interrupts a thread by a signal. A raw wait has no time limit, since to set a timer for
+// each costs as much as the wait itself on a virtual machine; it ends at the latest when the runtime's monitor finds that
+// the loop has not called the scheduler for 10 ms and sends that signal.
+func preemptible() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
 
 func (l *loopBase[C]) load() int           { return int(l.n.Load()) }
 func (l *loopBase[C]) scan()               { l.box.post(mail{kind: mailScan}) }

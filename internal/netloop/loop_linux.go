@@ -9,7 +9,6 @@ import (
 
 const (
 	maxEvents = 512
-	rawWaitMs = 2       // how long a loop may wait in the kernel with its P
 	keepOut   = 1 << 20 // bytes of reply buffer a loop keeps between turns
 )
 
@@ -88,7 +87,7 @@ func (l *loop) run() {
 	closeFD(l.ep)
 }
 
-// wait returns the number of events. Three steps: under load a raw wait finds events at once or within 2 ms, and the
+// wait returns the number of events. Three steps: under load a raw wait finds events before long, and the
 // scheduler has no part in it; after a quiet raw wait the ordinary one blocks for as long as nothing happens.
 func (l *loop) wait() int {
 	ms := -1
@@ -118,12 +117,10 @@ func (l *loop) wait() int {
 	if l.calm {
 		n, e = epollWait(l.ep, l.ev, ms)
 	} else {
-		n, e = rawEpollWait(l.ep, l.ev, rawWaitMs)
+		n, e = rawEpollWait(l.ep, l.ev, ms)
 	}
 	l.box.asleep.Store(false)
-	if e == 0 {
-		l.calm = n == 0
-	}
+	l.calm = n == 0
 	return events(n, e)
 }
 

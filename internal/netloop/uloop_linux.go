@@ -140,7 +140,7 @@ func (l *uloop) wait() {
 		}
 		l.sleep(ms, false)
 	default:
-		l.sleep(rawWaitMs*time.Millisecond, true)
+		l.sleep(ms, true)
 	}
 	l.sentAll()
 }
@@ -181,12 +181,10 @@ func (l *uloop) sleep(most time.Duration, raw bool) {
 	if l.box.full.Load() {
 		wait = 0
 	}
-	e := l.ring.enter(wait, most, raw)
+	l.ring.enter(wait, most, raw)
 	l.box.asleep.Store(false)
 	l.submit()
-	if e != syscall.EINTR {
-		l.calm = l.ring.ready() == 0
-	}
+	l.calm = l.ring.ready() == 0
 }
 
 // sentAll follows the verdicts of the answers that were sent. Completions of sends tell of those that were not sent
