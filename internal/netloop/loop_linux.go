@@ -120,8 +120,9 @@ func (l *loop) wait() int {
 		n, e = rawEpollWait(l.ep, l.ev, ms)
 	}
 	l.box.asleep.Store(false)
+	n = events(n, e)
 	l.calm = n == 0
-	return events(n, e)
+	return n
 }
 
 func events(n int, e syscall.Errno) int {
