@@ -61,6 +61,7 @@ type Log struct {
 	keep    int64               // bytes below which the log grows without looking for garbage
 	waits   []int32
 
+	sweeping    atomic.Int32               // segments between SweepNext and Swept
 	regionBytes [evict.Queues]atomic.Int64 // values outside the segments, by queue of their items
 }
 

@@ -147,6 +147,7 @@ func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 		}
 		if due, all := g.dueAt(now); g.gen < gen || due > 0 && (full || due >= all || due*8 >= uint64(g.used)) {
 			atomic.AddInt32(&g.pins, 1)
+			l.sweeping.Add(1)
 			return Victim{Seg: s, Queue: g.queue, Gen: g.gen, used: g.used, pos: first(s)}
 		}
 	}
@@ -176,7 +177,11 @@ func (l *Log) Swept(v *Victim, now int64, left *Dues) {
 	}
 	l.mu.Unlock()
 	l.Unpin(v.Seg)
+	l.sweeping.Add(-1)
 }
+
+// Sweeping says whether a segment is kept by a sweep.
+func (l *Log) Sweeping() bool { return l.sweeping.Load() != 0 }
 
 // Dues counts bytes by the time until they expire.
 type Dues [dueBuckets]uint32

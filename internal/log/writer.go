@@ -124,8 +124,9 @@ func (w *Writer) Widen(it Item, cas uint64) {
 
 // Undo takes back the item that was appended last, before anybody saw it.
 func (w *Writer) Undo(ref uint64) {
-	if w.seg != w.l.Segment(ref) { // emptying a victim in between took another segment
-		w.l.Kill(ref, w.l.At(ref).Size())
+	n := w.l.At(ref).Size()
+	if off := int64(w.seg)<<w.l.shift + int64(w.pos); off != int64(ref*8)+int64(n) {
+		w.l.Kill(ref, n) // not the last one: making room in between took another segment, or the lane was given up
 		return
 	}
 	w.pos = uint32(int64(ref*8) - int64(w.seg)<<w.l.shift)

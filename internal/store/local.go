@@ -201,12 +201,12 @@ func (l *Local) charge(n int64) bool {
 	}
 	l.enter()
 	defer l.leave()
-	for !l.s.budget.TryCharge(n) {
+	for tries := 0; !l.s.budget.TryCharge(n); {
 		l.s.log.Shrink(n)
 		if l.s.budget.Left() >= n {
 			continue
 		}
-		if !l.step(chargeStep) && !l.yield() {
+		if !l.step(chargeStep) && !l.starved(&tries) {
 			return false
 		}
 	}
@@ -270,7 +270,7 @@ func (l *Local) room(q evict.Queue, n int) bool {
 			ln.debt = 0
 		}
 	}
-	for {
+	for tries := 0; ; {
 		gen := l.s.gen.Load()
 		if ln.w[q].Has(n, gen) {
 			return true
@@ -278,7 +278,7 @@ func (l *Local) room(q evict.Queue, n int) bool {
 		if l.open(q, gen, false) {
 			continue
 		}
-		if !l.step(l.s.log.SegmentSize()) && !l.yield() {
+		if !l.step(l.s.log.SegmentSize()) && !l.starved(&tries) {
 			return l.open(q, gen, false)
 		}
 	}

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"time"
+
 	"godwit/internal/evict"
 	"godwit/internal/index"
 	"godwit/internal/log"
@@ -32,31 +34,55 @@ func (l *Local) step(n int) bool {
 	return true
 }
 
+// starved is called when step found nothing to empty; true: it is worth another try. What others are emptying at this very
+// moment will be free soon, so that is waited for, with the lane given up meanwhile. The lane is held.
+func (l *Local) starved(tries *int) bool {
+	const most, pause = 200, 50 * time.Microsecond
+	found, busy := l.yield()
+	if found || !busy || l.s.noEvict || *tries == most {
+		return found
+	}
+	*tries++
+	l.leave()
+	time.Sleep(pause)
+	l.enter()
+	return true
+}
+
 // yield seals open segments, its own and those of other lanes that are not at work, and has one of them emptied next: the
-// items of a memory full of large values may all be in open segments. To be called when step found nothing; false: there
-// is nothing in them, either. The lane is held.
-func (l *Local) yield() bool {
+// items of a memory full of large values may all be in open segments. It goes on with the victim of a lane that rests, too.
+// busy: there are others at work, who may be emptying something. The lane is held.
+func (l *Local) yield() (found, busy bool) {
 	s := l.s
+	busy = s.log.Sweeping()
 	sealed := false
 	for i := range s.lanes {
 		ln := &s.lanes[i]
 		if ln != l.lane && !ln.mu.TryLock() {
+			busy = true
 			continue
 		}
 		for q := range ln.w {
 			sealed = ln.w[q].Yield(!s.noEvict) || sealed
 		}
 		if ln != l.lane {
+			if ln.busy && !l.lane.busy {
+				l.lane.victim, l.lane.busy, ln.busy = ln.victim, true, false
+			}
 			ln.mu.Unlock()
 		}
 	}
-	if ln := l.lane; sealed && !s.noEvict {
+	if l.lane.busy {
+		return true, busy
+	}
+	if sealed && !s.noEvict {
 		// not cleaned: copying the few items from one segment to the next frees nothing
+		ln := l.lane
 		ln.victim = s.log.Oldest()
 		ln.busy = ln.victim.Seg >= 0
-		return ln.busy
+		return ln.busy, busy
 	}
-	return sealed
+	return sealed, busy
 }
 
 // settle unlinks or moves one item of a victim.

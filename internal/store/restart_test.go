@@ -142,7 +142,8 @@ func TestRestart(t *testing.T) {
 				if p, err := l.Build([]byte("upload"), Spec{Len: 90_000}); err != nil || l.Grow(p, 40_000) != nil {
 					t.Fatal(err)
 				}
-				s.settleLanes() // Save does it; it may evict
+				s.sweep.stop() // Save does this and the next; both may change what is there
+				s.settleLanes()
 				before := facts(t, s)
 				items, b := counts(s)
 				budget := s.budget.Used()
@@ -241,6 +242,7 @@ func takeSnapshot(t testing.TB) *snapshot {
 	f := fileCase{limit: 1 << 20, locals: 1, path: filepath.Join(memoryDir(t), "mem"), tag: "a"}
 	s := f.open(t)
 	loadItems(t, s, 3000, 1)
+	s.sweep.stop()
 	s.settleLanes()
 	sn := &snapshot{fileCase: f, want: facts(t, s)}
 	if err := s.Save(); err != nil {
