@@ -136,7 +136,7 @@ func (w *Worker) judge(op *StoreOp, e *store.Entry) Code {
 	switch {
 	case op.Mode == Add:
 		return NotStored
-	case !op.Check || w.matches(op.CAS, e) || op.overtaken(e):
+	case !op.Check || w.matches(op.CAS, e) || w.overtaken(op, e):
 		return OK
 	}
 	return Exists
@@ -146,8 +146,8 @@ func (w *Worker) judge(op *StoreOp, e *store.Entry) Code {
 func (w *Worker) matches(cas uint64, e *store.Entry) bool { return w.Set.CAS && cas == e.CAS() }
 
 // overtaken says whether op comes with an id that was overtaken and is to be stored as a stale item.
-func (op *StoreOp) overtaken(e *store.Entry) bool {
-	return op.Invalidate && op.Check && op.CAS < e.CAS()
+func (w *Worker) overtaken(op *StoreOp, e *store.Entry) bool {
+	return op.Invalidate && op.Check && op.CAS != 0 && w.Set.CAS && op.CAS < e.CAS()
 }
 
 // settle counts and logs the decision about op, under the lock.
@@ -228,7 +228,7 @@ func (w *Worker) take(op *StoreOp, e *store.Entry) (o old) {
 	o.ref, o.expiry = e.Ref(), e.Expiry()
 	if op.Mode < Append {
 		o.spec = store.Spec{Flags: op.Flags, Expiry: op.Expiry, Marks: op.marks()}
-		if op.overtaken(e) {
+		if w.overtaken(op, e) {
 			o.spec.Expiry = o.expiry
 			o.spec.Marks |= store.Stale | e.Marks()&store.WinSent
 		}

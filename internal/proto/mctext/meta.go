@@ -65,15 +65,16 @@ func (m *Meta) Parse(r *Request, first int) string {
 	return ""
 }
 
-// Tokens reads the arguments of the flags. It returns the text of the error, "" if there is none.
-func (m *Meta) Tokens(r *Request) string {
+// Tokens reads the arguments of the flags. It returns the text of the error, "" if there is none. Of several the last one
+// counts, as in memcached, where F has none of its own.
+func (m *Meta) Tokens(r *Request) (problem string) {
 	for i := m.First; i < r.Len(); i++ {
 		tok := r.Tok(i)
-		if e := m.token(tok[0], tok[1:]); e != "" {
-			return e
+		if e := m.token(tok[0], tok[1:]); e != "" && (problem == "" || tok[0] != 'F') {
+			problem = e
 		}
 	}
-	return ""
+	return problem
 }
 
 // token reads the argument of the flags that have one.
