@@ -136,6 +136,8 @@ func (w *Worker) judge(op *StoreOp, e *store.Entry) Code {
 	switch {
 	case op.Mode == Add:
 		return NotStored
+	case op.Mode >= Append && (op.CAS == 0 || !w.Set.CAS): // no id to compare, or none to compare with
+		return OK
 	case !op.Check || w.matches(op.CAS, e) || w.overtaken(op, e):
 		return OK
 	}
