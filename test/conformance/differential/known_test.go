@@ -65,6 +65,14 @@ var known = []difference{
 		},
 	},
 	{
+		reason: "memcached gives the CAS id that ma brings (E) to the old item when the number grew into a new one",
+		avoid:  func(o op) bool { return !o.Bin && arithCAS.Match(o.Pre) },
+	},
+	{
+		reason: "flush_all 1 of memcached works at once, and on what is stored until the second is over",
+		avoid:  func(o op) bool { return !o.Bin && flushSoon.Match(o.Pre) },
+	},
+	{
 		reason: "strtol of memcached skips vertical tabs and their like before a number, and spaces after those",
 		avoid:  func(o op) bool { return !o.Bin && odd.Match(o.Pre) },
 	},
@@ -87,6 +95,8 @@ var (
 	retrieval  = regexp.MustCompile(`^(get|gets|gat|gats) `)
 	longKey    = regexp.MustCompile(`^(get|gets|gat|gats) (.* )?[^ \n]{251}`)
 	arith      = regexp.MustCompile(`^(incr|decr|ma) `)
+	arithCAS   = regexp.MustCompile(`^ma [^\n]* E`)
+	flushSoon  = regexp.MustCompile(`flush_all +[1-9]\D`)
 	longOpaque = regexp.MustCompile(`^mg [^\n]* O[^ \r\n]{31}`)
 	base64Key  = regexp.MustCompile(`^m[gsda] +([^ \r\n]+) [^\n]*\bb`)
 	goodBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]*=?=?$`)
