@@ -272,7 +272,7 @@ var options = []Row{
 	{Long: "io", Arg: Required, Meta: "driver", Default: "auto", Bounds: "auto, epoll, io_uring, std",
 		Help: "--io=<driver>             network driver: auto, epoll, io_uring or std (default: %s)\n",
 		show: func(m *Memcached) []any { return []any{m.IO} },
-		Doc:  "Network driver. auto is epoll on Linux and std, a goroutine for each connection, elsewhere.",
+		Doc:  "Network driver. auto is io_uring where the kernel allows it, else epoll; outside Linux std, a goroutine for each connection.",
 		set: func(p *parser, arg string) *Exit {
 			if !strings.Contains("|auto|epoll|io_uring|std|", "|"+arg+"|") {
 				return bad(ExitUsage, "Invalid value for io: %s\n -- should be one of auto, epoll, io_uring, or std", arg)

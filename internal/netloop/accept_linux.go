@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-const autoIO = "epoll"
+const autoIO = "io_uring"
 
 // detach takes the descriptor out of package net: event loops accept for themselves.
 func (k *sock) detach() error {

@@ -130,7 +130,7 @@ func setDefault[T int | time.Duration](p *T, v T) {
 	}
 }
 
-// pickIO decides on the driver. "auto" is epoll where there is one.
+// pickIO decides on the driver. "auto" is io_uring where the kernel allows it, else epoll, or std where there is neither.
 func (s *Server) pickIO() error {
 	switch s.cfg.IO {
 	case "", "auto":

@@ -228,7 +228,7 @@ func (s *Server) build() (err error) {
 
 // restartTag are the settings that items in a memory file depend on, apart from those that the store checks itself.
 func restartTag(set *config.Memcached) string {
-	return fmt.Sprintf("item_size_max %d, cas %t, chunk_size %d, growth_factor %g", set.ItemSizeMax, set.CAS, set.ChunkSize, set.GrowthFactor)
+	return fmt.Sprintf("item_size_max %d, cas %t, classes %v", set.ItemSizeMax, set.CAS, set.Classes())
 }
 
 // wait serves until a signal or a client ends it.
