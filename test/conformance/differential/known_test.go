@@ -98,7 +98,7 @@ var (
 	arithCAS   = regexp.MustCompile(`^ma [^\n]* E`)
 	flushSoon  = regexp.MustCompile(`flush_all +[1-9]\D`)
 	longOpaque = regexp.MustCompile(`^mg [^\n]* O[^ \r\n]{31}`)
-	base64Key  = regexp.MustCompile(`^m[gsda] +([^ \r\n]+) [^\n]*\bb`)
+	base64Key  = regexp.MustCompile(`^m[gsda] +([^ \n]+) [^\n]*\bb`)
 	goodBase64 = regexp.MustCompile(`^[A-Za-z0-9+/]*=?=?$`)
 	odd        = regexp.MustCompile(`^[^\n]* [\t\v\f\r]+[^\n]`)
 	opcodes    = []byte{

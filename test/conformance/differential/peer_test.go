@@ -214,6 +214,9 @@ func (p *peer) play(s stream) ([]string, error) {
 		var cas uint64
 		if o.Sync {
 			sides[i].sync(i == 1)
+			if counts(o) { // memcached lets go of an item after its answer is out
+				time.Sleep(100 * time.Microsecond)
+			}
 		}
 		if o.Key != "" {
 			sides[i].sync(i == 1)

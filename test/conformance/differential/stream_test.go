@@ -321,7 +321,7 @@ func (g gen) rubbishText() op {
 			"stats nonsense\r\n", "stats detail\r\n", "stats cachedump\r\n", "stats cachedump x y\r\n", "stats cachedump 99 1\r\n",
 			"slabs\r\n", "slabs reassign\r\n", "slabs reassign x y\r\n", "slabs reassign 1 1\r\n", "slabs reassign 1 99\r\n", "slabs automove\r\n", "slabs automove 9\r\n",
 			"lru\r\n", "lru mode\r\n", "lru tune 1\r\n", "lru tune 50 50 0.2 2\r\n", "lru temp_ttl\r\n", "lru_crawler\r\n", "lru_crawler sleep x\r\n", "lru_crawler sleep 9999999\r\n",
-			"lru_crawler crawl 99\r\n", "lru_crawler metadump 99\r\n", "lru_crawler nonsense\r\n", "watch nonsense\r\n", "cache_memlimit\r\n", "cache_memlimit x\r\n", "cache_memlimit 1\r\n",
+			"lru_crawler crawl 99\r\n", "lru_crawler nonsense\r\n", "watch nonsense\r\n", "cache_memlimit\r\n", "cache_memlimit x\r\n", "cache_memlimit 1\r\n",
 			"shutdown\r\n", "refresh_certs\r\n", "extstore\r\n", "extstore foo 1\r\n", "get "+strings.Repeat(" ", 200)+"a b\r\n",
 			"get "+strings.Repeat("a ", 1200)+"\r\n", "gets "+strings.Repeat("key ", 800)+"\n", "get "+strings.Repeat("x", 1500)+"\r\n"))
 	case 1:
