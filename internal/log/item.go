@@ -204,11 +204,13 @@ func (it Item) Match(key []byte) bool {
 	return it.KeyLen() == len(key) && string(it.Key()) == string(key)
 }
 
-// Touch notes an access at sec and the Fetched mark, writing a word only if it changes. The stripe is held.
+// Touch notes an access at sec, or, as memcached does, only that it was the first. A word is written only if it changes. The
+// stripe is held.
 func (it Item) Touch(sec uint32) {
 	const fetched = uint64(Fetched) << bitsShift
 	if w := *it.word(0); w&fetched == 0 {
 		atomic.StoreUint64(it.word(0), w|fetched)
+		return
 	}
 	if w := *it.word(1); uint32(w>>accShift)&accMask != sec&accMask {
 		atomic.StoreUint64(it.word(1), w&^(accMask<<accShift)|uint64(sec&accMask)<<accShift)

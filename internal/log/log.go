@@ -32,7 +32,10 @@ type segment struct {
 	pins       int32  // atomic: replies that point into it
 	opened     int64  // timeline ms; the due histogram counts from here
 	due        [dueBuckets]uint32
+	_          [8]byte // neighbours share no cache line
 }
+
+var _ [128]byte = [unsafe.Sizeof(segment{})]byte{}
 
 // dueBuckets: due[b] is how many bytes expire less than 2^b seconds after opened. Atomic.
 const dueBuckets = 22
@@ -60,6 +63,9 @@ type Log struct {
 	reserve int                 // segments kept for relocation
 	keep    int64               // bytes below which the log grows without looking for garbage
 	waits   []int32
+
+	lastGarbage int64 // see garbage
+	stale       int32 // calls for which it still serves
 
 	sweeping    atomic.Int32               // segments between SweepNext and Swept
 	regionBytes [evict.Queues]atomic.Int64 // values outside the segments, by queue of their items
@@ -207,8 +213,16 @@ func (l *Log) worthCleaning() bool {
 	return l.garbage()*5 > total*2
 }
 
-// garbage is the number of bytes in sealed segments that hold nothing alive. l.mu is held.
-func (l *Log) garbage() (n int64) {
+// garbage is about scanGarbage: of a log of many thousand segments, not every call counts anew. l.mu is held.
+func (l *Log) garbage() int64 {
+	if l.stale--; l.stale < 0 {
+		l.lastGarbage, l.stale = l.scanGarbage(), l.next/scanWindow
+	}
+	return l.lastGarbage
+}
+
+// scanGarbage is the number of bytes in sealed segments that hold nothing alive. l.mu is held.
+func (l *Log) scanGarbage() (n int64) {
 	for s := range l.segs[:l.next] {
 		if l.segs[s].state == sealed {
 			n += l.waste(int32(s))
@@ -322,7 +336,7 @@ func (l *Log) Shrink(n int64) {
 func (l *Log) Live() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := l.bytes[evict.Small] + l.bytes[evict.Main] - l.garbage()
+	n := l.bytes[evict.Small] + l.bytes[evict.Main] - l.scanGarbage()
 	return n + l.regionBytes[evict.Small].Load() + l.regionBytes[evict.Main].Load()
 }
 
@@ -376,5 +390,5 @@ type Counts struct {
 func (l *Log) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Counts{int(l.next) - len(l.gone), len(l.spare), l.bytes, l.garbage(), l.policy.Share()}
+	return Counts{int(l.next) - len(l.gone), len(l.spare), l.bytes, l.scanGarbage(), l.policy.Share()}
 }

@@ -27,9 +27,9 @@ type Victim struct {
 
 const (
 	cleanUnder = 0.75 // a segment with less live data is cleaned rather than something evicted
-	headroom   = 0.92 // with less live data than this share of the log, garbage is cleaned whatever it costs
+	headroom   = 0.88 // with less live data than this share of the log, garbage is cleaned whatever it costs
 	cleanMax   = 0.97 // but not segments with less garbage than this leaves
-	scanWindow = 4096
+	scanWindow = 1024
 )
 
 // Victim chooses the segment to empty next: the one with the most garbage if it has enough of it, or as long as the

@@ -66,7 +66,8 @@ const (
 	minStripes    = 16
 	maxStripes    = 16384
 	ghostShare    = 64 // one part in so many of the limit is for ghosts
-	largeFraction = 16 // values of more than a segment divided by this live in regions
+	largeFraction = 8  // values of more than a segment divided by this, or maxSmall, live in regions
+	maxSmall      = 64 << 10
 )
 
 // Store is safe for concurrent use through one Local per goroutine.
@@ -82,12 +83,13 @@ type Store struct {
 	ghosts  *evict.Ghosts
 	evicted atomic.Bool // something was evicted: ghosts are worth asking
 	noEvict bool
+	clock   *clock.Clock
+	large   int // values longer than this live in regions
+	maxItem int64
 
+	_        [64]byte // what is above is read by every request, what is below gets written
 	regions  mem.Regions
 	budget   mem.Budget
-	clock    *clock.Clock
-	large    int // values longer than this live in regions
-	maxItem  int64
 	flushing sync.Mutex   // held while gen and stale change
 	flushAt  atomic.Int64 // timeline ms of the delayed flush, 0: none
 	items    atomic.Int64 // roughly: Locals add what changed when they open a segment
@@ -180,7 +182,7 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	}
 	s.budget.Charge(g)
 	s.ghosts = evict.NewGhosts(s.ghostMem.Words())
-	s.large = 1 << shift / largeFraction
+	s.large = min(1<<shift/largeFraction, maxSmall)
 	n := stripesFor(c.Limit)
 	s.spread = index.NewSpread(n)
 	s.stripes = make([]stripe, n)
