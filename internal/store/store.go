@@ -83,6 +83,7 @@ type Store struct {
 	ghosts  *evict.Ghosts
 	evicted atomic.Bool // something was evicted: ghosts are worth asking
 	noEvict bool
+	flushAt atomic.Int64 // timeline ms of the delayed flush, 0: none
 	clock   *clock.Clock
 	large   int // values longer than this live in regions
 	maxItem int64
@@ -91,7 +92,6 @@ type Store struct {
 	regions  mem.Regions
 	budget   mem.Budget
 	flushing sync.Mutex   // held while gen and stale change
-	flushAt  atomic.Int64 // timeline ms of the delayed flush, 0: none
 	items    atomic.Int64 // roughly: Locals add what changed when they open a segment
 	classes  classes
 	ghostMem *mem.Space
