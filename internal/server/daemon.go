@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -70,6 +71,8 @@ type daemon struct{ pipe *os.File }
 func background() *daemon {
 	os.Unsetenv(backgroundMark)
 	unix.CloseOnExec(readyFD)
+	// Started as /proc/self/exe, it would be called "exe" by ps, and not be found by pidof.
+	_ = os.WriteFile("/proc/self/comm", []byte(filepath.Base(os.Args[0])), 0)
 	return &daemon{os.NewFile(readyFD, "ready")}
 }
 

@@ -206,6 +206,9 @@ func TestDaemon(t *testing.T) {
 		if line, _ := os.ReadFile(proc + "cmdline"); !strings.HasPrefix(string(line), "memcached\x00") {
 			t.Errorf("command line %q", line)
 		}
+		if name, _ := os.ReadFile(proc + "comm"); string(name) != "memcached\n" {
+			t.Errorf("the process is called %q", name)
+		}
 	}
 	syscall.Kill(pid, syscall.SIGTERM)
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
