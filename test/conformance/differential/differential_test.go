@@ -55,14 +55,15 @@ func memcached(t *testing.T) (path, version string) {
 var setups = []struct {
 	name string
 	args []string
-	want int // streams if nothing else is said
+	want int    // streams if nothing else is said
+	not  string // why an older memcached than the reference is of no use
 }{
-	{"plain", nil, 200},
-	{"no cas", []string{"-C"}, 40},
-	{"forbidden", []string{"-F", "-X", "-W"}, 40},
-	{"small items", []string{"-I", "1k", "-o", "slab_chunk_max=1"}, 40},
-	{"large items", []string{"-I", "2m", "-t", "1", "-R", "1"}, 20},
-	{"old defaults", []string{"-M", "-o", "no_modern,slab_chunk_max=512"}, 20},
+	{"plain", nil, 300, ""},
+	{"no cas", []string{"-C"}, 60, "flush_all kills what is stored later in the same second"},
+	{"forbidden", []string{"-F", "-X", "-W"}, 60, ""},
+	{"small items", []string{"-I", "1k", "-o", "slab_chunk_max=1"}, 60, "it crashes"},
+	{"large items", []string{"-I", "2m", "-t", "1", "-R", "1"}, 40, ""},
+	{"old defaults", []string{"-M", "-o", "no_modern,slab_chunk_max=512"}, 40, ""},
 }
 
 func TestDifferential(t *testing.T) {
@@ -70,6 +71,9 @@ func TestDifferential(t *testing.T) {
 	st := style{meta: version == reference, malformed: version == reference}
 	for _, set := range setups {
 		t.Run(set.name, func(t *testing.T) {
+			if set.not != "" && version != reference {
+				t.Skipf("not with memcached %s: %s", version, set.not)
+			}
 			n := cmp.Or(*streams, set.want)
 			if testing.Short() {
 				n = min(n, 10)

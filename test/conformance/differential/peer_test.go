@@ -218,10 +218,10 @@ func (p *peer) play(s stream) ([]string, error) {
 				time.Sleep(100 * time.Microsecond)
 			}
 		}
-		if o.Key != "" {
+		if len(o.Key) > 0 {
 			sides[i].sync(i == 1)
 			var err error
-			if cas, err = p.cas(o.Key); err != nil {
+			if cas, err = p.cas(string(o.Key)); err != nil {
 				return nil, err
 			}
 		}
@@ -293,9 +293,14 @@ func about(digits string) string {
 	if x > 4294967295-1e9 {
 		return "(underflow)"
 	}
-	for _, ttl := range []int64{0, 30, 100, 1000, 2592000, 2147483647, 2147483647 - time.Now().Unix(), 4294967295 - time.Now().Unix()} {
+	for _, ttl := range []int64{0, 30, 100, 1000, 2592000, 2147483647} {
 		if ttl-8 <= x && x <= ttl+8 {
-			return fmt.Sprintf("(about %d)", min(ttl, 1<<30))
+			return fmt.Sprintf("(about %d)", ttl)
+		}
+	}
+	for _, end := range []int64{2147483647, 4294967295} {
+		if left := end - time.Now().Unix(); left-8 <= x && x <= left+8 {
+			return fmt.Sprintf("(until %d)", end)
 		}
 	}
 	return digits

@@ -16,7 +16,7 @@ import (
 type op struct {
 	Bin  bool   // on the connection for the binary protocol
 	Pre  []byte // then the CAS id that Key has now, plus Off, if Key is set; then Post
-	Key  string
+	Key  []byte
 	Off  int64
 	Post []byte
 	Sync bool // everything before is answered first
@@ -24,8 +24,8 @@ type op struct {
 
 func (o op) String() string {
 	s := fmt.Sprintf("%q", o.Pre)
-	if o.Key != "" {
-		s += fmt.Sprintf(" + CAS of %q%+d + %q", short(o.Key), o.Off, o.Post)
+	if len(o.Key) > 0 {
+		s += fmt.Sprintf(" + CAS of %q%+d + %q", short(string(o.Key)), o.Off, o.Post)
 	}
 	if o.Bin {
 		return "binary " + s
@@ -42,7 +42,7 @@ func short(s string) string {
 
 // bytes are the op as it goes out, given the CAS id.
 func (o op) bytes(cas uint64) []byte {
-	if o.Key == "" {
+	if len(o.Key) == 0 {
 		return o.Pre
 	}
 	out := bytes.Clone(o.Pre)
@@ -206,7 +206,7 @@ func (g gen) text() op {
 	case 4, 5:
 		return op{
 			Pre: fmt.Appendf(nil, "cas %s %s %s %d ", k, g.flags(), pick(g, ttls...), len(v)),
-			Key: g.other(k), Off: g.off(),
+			Key: []byte(g.other(k)), Off: g.off(),
 			Post: fmt.Appendf(nil, "%s%s%s\r\n", g.noreply(), g.eol(), v),
 		}
 	case 6, 7, 8:
@@ -280,7 +280,7 @@ func (g gen) metaOp() op {
 	all := strings.Join(append([]string{head}, flags...), " ")
 	if g.IntN(4) == 0 {
 		return op{
-			Pre: []byte(all + " C"), Key: g.other(k, strings.Contains(seen, "I")), Off: g.off(),
+			Pre: []byte(all + " C"), Key: []byte(g.other(k, strings.Contains(seen, "I"))), Off: g.off(),
 			Post: []byte(g.eol() + tail),
 		}
 	}
@@ -417,7 +417,7 @@ func (g gen) binary() op {
 		}
 	}
 	if g.IntN(6) == 0 {
-		return op{Bin: true, Pre: b[:16:16], Key: g.other(k), Off: g.off(), Post: b[24:]}
+		return op{Bin: true, Pre: b[:16:16], Key: []byte(g.other(k)), Off: g.off(), Post: b[24:]}
 	}
 	return op{Bin: true, Pre: b}
 }
