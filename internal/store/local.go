@@ -19,6 +19,7 @@ type Local struct {
 	stats
 	gets, hits int64 // since the last note to the policy
 	delta      int64 // items linked less unlinked since then
+	freed      int64 // bytes of regions that settle freed, ever
 }
 
 // lane is a pair of open segments, with the segment that is being emptied to make room for the next. Loops have one each
@@ -231,10 +232,13 @@ func (l *Local) Discard(p *Pending) {
 	l.leave()
 }
 
-func (l *Local) releaseRegion(h mem.Handle) {
-	if n := l.s.regions.Release(h); n != 0 {
+// releaseRegion drops a reference and returns how many bytes that freed. Any goroutine may call it.
+func (l *Local) releaseRegion(h mem.Handle) int64 {
+	n := l.s.regions.Release(h)
+	if n != 0 {
 		l.s.budget.Refund(n)
 	}
+	return n
 }
 
 // enter takes the lane; leave gives it up. A lane that is a loop's own is never waited for.

@@ -9,8 +9,8 @@ import (
 	"godwit/internal/mem"
 )
 
-// step empties about n bytes of the lane's victim, choosing one first if there is none. false: there is nothing that may
-// be emptied. The lane is held; stripes are taken one at a time.
+// step empties about n bytes of the lane's victim, choosing one first if there is none; or less, once n bytes of large
+// values are freed with it. false: there is nothing that may be emptied. The lane is held; stripes are taken one at a time.
 func (l *Local) step(n int) bool {
 	ln := l.lane
 	if !ln.busy {
@@ -20,7 +20,8 @@ func (l *Local) step(n int) bool {
 		}
 		ln.busy = true
 	}
-	for v := &ln.victim; n > 0; {
+	enough := l.freed + int64(n)
+	for v := &ln.victim; n > 0 && l.freed < enough; {
 		it, ref, size, ok := l.s.log.Next(v)
 		if !ok {
 			ln.busy = false
@@ -140,7 +141,7 @@ func (l *Local) settle(v *log.Victim, it log.Item, ref uint64, size int) {
 	}
 	st.mu.Unlock()
 	if region != 0 {
-		l.releaseRegion(region)
+		l.freed += l.releaseRegion(region)
 	}
 }
 
