@@ -7,7 +7,7 @@ STATIC   := CGO_ENABLED=0
 CHECKER  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test compat race invariants fuzz bench bench-compare lint fmt cross arm64 man check clean
+.PHONY: help build dev test conformance compat race invariants fuzz bench bench-compare lint fmt cross arm64 man check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -21,7 +21,11 @@ dev: ## run the server with all internal checks on
 test: ## all tests
 	$(GO) test ./...
 
-compat: ## exporters and tools for memcached read our statistics; needs memcached installed to compare with
+conformance: ## clients, hostile inputs and random streams against the built program (ARGS="-streams 5000 -seed 1": longer)
+	$(GO) test -count=1 ./test/conformance
+	$(GO) test -count=1 -v ./test/conformance/differential $(ARGS)
+
+compat: ## exporters, tools and Go clients for memcached use the server; needs memcached installed to compare with
 	cd test/compat && $(GO) vet ./... && $(GO) test ./...
 
 race: ## all tests under the race detector; off-heap memory lives in Go slices then, so that races on it are seen
