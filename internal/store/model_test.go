@@ -32,7 +32,6 @@ type model struct {
 	locals  int
 	exact   bool // nothing may be missing
 	noEvict bool
-	large   bool // the store has regions in use by pins: Check would count them
 	items   map[string]*want
 	keys    map[string]bool
 	flushAt int64
@@ -403,8 +402,7 @@ func (m *model) end(t *rapid.T) {
 	}
 	if !m.exact { // the background evicts no more from here on
 		m.s.SetLimit(8 << 20)
-		m.s.sweep.mu.Lock()
-		m.s.sweep.mu.Unlock()
+		m.s.sweep.settle()
 	}
 	l := m.s.Local(0)
 	for k := range m.keys { // unlinks what is dead

@@ -93,8 +93,12 @@ func TestDifferential(t *testing.T) {
 					t.Logf("stream %d took %v", s.Seed-1, d)
 				}
 				began = time.Now()
-				if diff(t, theirs, ours, version, s) == "" || diff(t, theirs, ours, version, s) == "" || diff(t, theirs, ours, version, s) == "" {
-					continue // on a tick of the clock the same stream may differ once
+				same := false
+				for tries := 0; tries < 3 && !same; tries++ { // on a tick of the clock the same stream may differ once
+					same = diff(t, theirs, ours, version, s) == ""
+				}
+				if same {
+					continue
 				}
 				what := "(it depends on timing)"
 				s = shrink(s, func(s stream) bool {
@@ -274,7 +278,7 @@ func TestRecorded(t *testing.T) {
 					}
 					return compare(r.Replies, got, reference, s)
 				}
-				if play(r.Stream) == "" || play(r.Stream) == "" {
+				if slices.Contains([]string{play(r.Stream), play(r.Stream)}, "") {
 					continue
 				}
 				t.Fatalf("stream %d of %s:\n%s\n%s", n, recorded(i), list(r.Stream), play(r.Stream))
