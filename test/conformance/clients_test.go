@@ -29,6 +29,9 @@ import (
 // program is the path of a program, or skips the test.
 func program(t *testing.T, name, install string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("clients take their time")
+	}
 	path, err := exec.LookPath(name)
 	if err != nil {
 		t.Skipf("there is no %s (%s)", name, install)
