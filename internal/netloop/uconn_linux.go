@@ -51,17 +51,30 @@ func (l *uloop) receive(c *uconn) {
 	c.receiving = true
 }
 
-// close ends a connection and its session. Shutting the socket down ends what the kernel still does for it.
+// close ends a connection and its session. What the kernel still does for it is cancelled: a receive that stays armed would
+// keep the socket open behind our back, and go on taking input for nobody.
 func (c *uconn) close(r Reason) {
 	if !c.l.dismiss(&c.connBase, r) {
 		return
 	}
 	c.answer = nil
+	if c.receiving {
+		c.cancel(tagRecv)
+	}
+	if c.polling {
+		c.cancel(tagPoll)
+	}
 	c.l.submit() // entries that name the descriptor, while it is ours
 	if r != ReasonNormal || c.receiving || c.polling {
 		syscall.RawSyscall(syscall.SYS_SHUTDOWN, uintptr(c.fd), syscall.SHUT_RDWR, 0)
 	}
 	closeFD(c.fd)
+}
+
+// cancel ends what is armed for the connection under the tag. Nobody waits for the answer.
+func (c *uconn) cancel(tag uint64) {
+	s := c.l.entry(opAsyncCancel, -1, tagSeen<<56)
+	s.addr, s.flags = c.data(tag), sqeSkipSuccess
 }
 
 func (c *uconn) waiting() bool { return c.free() && !c.queued && !c.parked }
