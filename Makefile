@@ -6,6 +6,9 @@ FUZZTIME ?= 20s
 STATIC   := CGO_ENABLED=0
 CHECKER  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+# where test/peers puts the client for node
+export NODE_PATH ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/godwit-ci/node/node_modules
+
 .DEFAULT_GOAL := help
 .PHONY: help build dev test conformance compat race invariants fuzz bench bench-compare lint fmt cross arm64 man check clean
 
@@ -18,7 +21,8 @@ build: ## the static binary, at bin/godwit
 dev: ## run the server with all internal checks on
 	$(GO) run -tags invariants ./cmd/godwit serve -m 256
 
-test: ## all tests
+test: ## all tests; installs the servers and clients that some of them use, if it may
+	@test/peers
 	$(GO) test ./...
 
 conformance: ## clients, hostile inputs and random streams against the built program (ARGS="-streams 5000 -seed 1": longer)

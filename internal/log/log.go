@@ -30,7 +30,7 @@ type segment struct {
 	used       uint32 // bytes written; the Writer's own while open
 	gen        uint32 // flush generation; set while nobody else knows the segment, then constant
 	pins       int32  // atomic: replies that point into it
-	opened     int64  // timeline ms; the due histogram counts from here
+	opened     int64  // atomic: timeline ms; the due histogram counts from here
 	due        [dueBuckets]uint32
 	_          [8]byte // neighbours share no cache line
 }
@@ -164,7 +164,7 @@ func (l *Log) Unpin(seg int32) { atomic.AddInt32(&l.segs[seg].pins, -1) }
 // Due notes that size bytes of the segment of ref expire at ms.
 func (l *Log) Due(ref uint64, size int, ms int64) {
 	s := &l.segs[l.Segment(ref)]
-	b := bits.Len64(uint64(max(ms-s.opened, 0)) / 1000)
+	b := bits.Len64(uint64(max(ms-atomic.LoadInt64(&s.opened), 0)) / 1000)
 	atomic.AddUint32(&s.due[min(b, dueBuckets-1)], uint32(size))
 }
 

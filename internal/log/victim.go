@@ -156,7 +156,7 @@ func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 
 // dueAt is how many bytes are surely due at now, and how many have an expiry at all.
 func (g *segment) dueAt(now int64) (due, all uint64) {
-	passed := uint64(max(now-g.opened, 0)) / 1000
+	passed := uint64(max(now-atomic.LoadInt64(&g.opened), 0)) / 1000
 	for b := range g.due {
 		n := uint64(atomic.LoadUint32(&g.due[b]))
 		all += n
@@ -171,7 +171,7 @@ func (g *segment) dueAt(now int64) (due, all uint64) {
 func (l *Log) Swept(v *Victim, now int64, left *Dues) {
 	g := &l.segs[v.Seg]
 	l.mu.Lock()
-	g.opened = now
+	atomic.StoreInt64(&g.opened, now)
 	for b := range g.due {
 		atomic.StoreUint32(&g.due[b], left[b])
 	}
