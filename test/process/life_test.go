@@ -157,11 +157,11 @@ func TestPidFile(t *testing.T) {
 		data, _ := os.ReadFile(path)
 		return string(data) == fmt.Sprintf("%d\n", p.cmd.Process.Pid)
 	})
+	p.signal(syscall.SIGTERM)
+	p.end() // all of stderr is there from here on
 	if want := fmt.Sprintf("WARNING: The pid file contained the following (running) pid: %d\n", os.Getpid()); p.err.String() != want {
 		t.Errorf("stderr %q, want %q", p.err, want)
 	}
-	p.signal(syscall.SIGTERM)
-	p.end()
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("in the foreground the file stays: %v", err)
 	}
