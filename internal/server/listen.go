@@ -30,7 +30,8 @@ func (s *Server) listen() error {
 		IdleTimeout: time.Duration(max(0, set.IdleTimeout)) * time.Second, ReadMemLimit: set.ReadBufMemLimit,
 		DrainTimeout: drain, IO: set.IO,
 		Logf: func(format string, args ...any) {
-			if s.env != nil && s.env.Verbose.Load() > 0 || s.env == nil {
+			// Before the start there is no env: what is said then is why a driver that was asked for is not there.
+			if s.env != nil && s.env.Verbose.Load() > 0 || s.env == nil && (set.Verbosity > 0 || set.IO != "auto") {
 				fmt.Fprintf(s.opt.Stderr, format+"\n", args...)
 			}
 		},
