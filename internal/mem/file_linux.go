@@ -1,6 +1,10 @@
 package mem
 
-import "golang.org/x/sys/unix"
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
 
 func adviseFile(raw []byte, huge bool) {
 	if huge {
@@ -9,9 +13,11 @@ func adviseFile(raw []byte, huge bool) {
 	_ = unix.Madvise(raw, unix.MADV_DONTDUMP)
 }
 
-// releaseFile punches a hole; file systems without holes get zeros.
-func releaseFile(b []byte) {
-	if len(b) != 0 && unix.Madvise(b, unix.MADV_REMOVE) != nil {
+// releaseFile punches a hole at off, where b is mapped; file systems without holes get zeros. It asks for the hole through
+// the file: emulators take madvise for a hint.
+func releaseFile(f *os.File, off int64, b []byte) {
+	const hole = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+	if len(b) != 0 && unix.Fallocate(int(f.Fd()), hole, off, int64(len(b))) != nil {
 		clear(b)
 	}
 }

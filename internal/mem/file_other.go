@@ -2,6 +2,8 @@
 
 package mem
 
+import "os"
+
 func adviseFile([]byte, bool) {}
 
-func releaseFile(b []byte) { clear(b) }
+func releaseFile(_ *os.File, _ int64, b []byte) { clear(b) }

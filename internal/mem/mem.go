@@ -47,7 +47,7 @@ func (s *Space) Words() []uint32 { return unsafe.Slice((*uint32)(s.base), len(s.
 // Release gives the pages of [off, off+n) back to the system; they read as zeros afterwards. Both are multiples of PageSize.
 func (s *Space) Release(off, n int64) {
 	if s.file != nil {
-		releaseFile(s.raw[off : off+n])
+		releaseFile(s.file.f, s.off+off, s.raw[off:off+n])
 		return
 	}
 	release(s.raw[off : off+n])
