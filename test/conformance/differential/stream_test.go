@@ -289,6 +289,9 @@ func (g gen) metaOp() op {
 
 // badLine is a wrong line without data after it, so that the next command is one again.
 func (g gen) badLine() op {
+	if g.IntN(20) == 0 { // only a retrieval may be longer than 2048 bytes
+		return op{Sync: true, Pre: []byte(pick(g, "get "+strings.Repeat("a ", 1200)+"\r\n", "gets "+strings.Repeat("key ", 800)+"\n"))}
+	}
 	if !g.meta && g.IntN(2) == 0 {
 		return line("%s\r\n", pick(g, "get", "incr a", "touch a", "nonsense", "delete", "GET a"))
 	}
@@ -311,6 +314,9 @@ func (g gen) badLine() op {
 	return o
 }
 
+// rubbishCAS is larger than any CAS id that a server gives, also with a digit less.
+const rubbishCAS = 4400000000000000
+
 // rubbishText is anything: what follows may be taken for data, or the connection may be closed.
 func (g gen) rubbishText() op {
 	switch g.IntN(10) {
@@ -323,7 +329,7 @@ func (g gen) rubbishText() op {
 			"lru\r\n", "lru mode\r\n", "lru tune 1\r\n", "lru tune 50 50 0.2 2\r\n", "lru temp_ttl\r\n", "lru_crawler\r\n", "lru_crawler sleep x\r\n", "lru_crawler sleep 9999999\r\n",
 			"lru_crawler crawl 99\r\n", "lru_crawler nonsense\r\n", "watch nonsense\r\n", "cache_memlimit\r\n", "cache_memlimit x\r\n", "cache_memlimit 1\r\n",
 			"shutdown\r\n", "refresh_certs\r\n", "extstore\r\n", "extstore foo 1\r\n", "get "+strings.Repeat(" ", 200)+"a b\r\n",
-			"get "+strings.Repeat("a ", 1200)+"\r\n", "gets "+strings.Repeat("key ", 800)+"\n", "get "+strings.Repeat("x", 1500)+"\r\n"))
+			"get "+strings.Repeat("x", 1500)+"\r\n"))
 	case 1:
 		return g.badLine()
 	case 2: // data of another length than said
@@ -338,7 +344,7 @@ func (g gen) rubbishText() op {
 			pick(g, "", " MX", " z", " T", " Fx", " q q", " Cx", " M", " b", " I C0", " C0", " ME C5", " N"), v)
 	default: // a command with bytes changed, lost or doubled
 		o := g.text()
-		b := o.bytes(12345)
+		b := o.bytes(rubbishCAS)
 		if len(b) > 1500 { // more than 2048 bytes without a newline end a connection, depending on how they arrive
 			b = b[:1500]
 		}
@@ -425,7 +431,7 @@ func (g gen) binary() op {
 // rubbishBinary is a packet whose lengths do not fit, or that asks for the end of the connection.
 func (g gen) rubbishBinary() (o op) {
 	o = g.binary()
-	b := o.bytes(12345)
+	b := o.bytes(rubbishCAS)
 	if len(b) > 4000 {
 		b = b[:4000]
 	}
