@@ -39,7 +39,7 @@ func TestText(t *testing.T) {
 func TestTextReal(t *testing.T) {
 	binary := os.Getenv("GODWIT_MEMCACHED")
 	if binary == "" {
-		binary = "memcached-debug"
+		t.Skip("GODWIT_MEMCACHED does not name a memcached 1.6.45 to compare with")
 	}
 	if _, err := os.Stat(binary); err != nil {
 		t.Skip(err)

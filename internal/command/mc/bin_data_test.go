@@ -84,7 +84,7 @@ func runBinFile(t *testing.T, path string, d binDriver) {
 func TestBinPeer(t *testing.T) {
 	prog := os.Getenv("GODWIT_MEMCACHED")
 	if prog == "" {
-		prog = "memcached-debug"
+		t.Skip("GODWIT_MEMCACHED does not name a memcached 1.6.45 to compare with")
 	}
 	if _, err := os.Stat(prog); err != nil || testing.Short() {
 		t.Skip("no memcached to compare with")
