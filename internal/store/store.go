@@ -147,7 +147,7 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	s.sweep.wake, s.sweep.quit = make(chan struct{}, 1), make(chan struct{})
 	lanes, shift := geometry(c.Limit, c.Writers)
 	addr := addresses(c.Limit)
-	lc := log.Config{Huge: c.Limit >= 100*hugePage, Budget: &s.budget, File: file}
+	lc := log.Config{Budget: &s.budget, File: file}
 	if file != nil {
 		addr = (c.Limit + 2<<maxSegment) &^ (1<<maxSegment - 1) // the limit cannot change
 		s.regions.InFile(file, c.Limit)
@@ -170,7 +170,7 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	if s.log, err = log.New(lc); err != nil {
 		return s, err
 	}
-	if s.pool, err = index.NewPool(file, addr/2, lc.Huge, &s.budget); err != nil {
+	if s.pool, err = index.NewPool(file, addr/2, false, &s.budget); err != nil {
 		return s, err
 	}
 	g := (c.Limit/ghostShare + mem.PageSize) &^ (mem.PageSize - 1)
@@ -213,8 +213,6 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 func (s *Store) begin() { s.sweep.start(s, s.locals[len(s.locals)-1]) }
 
 func stripesFor(limit int64) int { return int(min(max(limit/stripePer, minStripes), maxStripes)) }
-
-const hugePage = 2 << 20
 
 // geometry chooses how many lanes write at the same time and how large segments are: two open segments of each lane
 // together stay near 1 % of the limit (3 % where that would make them smaller than 16 KiB).
