@@ -15,7 +15,7 @@ import (
 
 func newPool(t interface{ Fatal(...any) }, bytes int64) (*Pool, *mem.Budget) {
 	b := &mem.Budget{}
-	p, err := NewPool(nil, bytes, false, b)
+	p, err := NewPool(nil, bytes, b)
 	if err != nil {
 		t.Fatal(err)
 	}

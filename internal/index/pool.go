@@ -32,13 +32,13 @@ type groupMeta struct {
 }
 
 // NewPool reserves room for maxBytes of groups, in file if that is not nil. What is used is charged to budget.
-func NewPool(file *mem.File, maxBytes int64, huge bool, budget *mem.Budget) (*Pool, error) {
+func NewPool(file *mem.File, maxBytes int64, budget *mem.Budget) (*Pool, error) {
 	size := (maxBytes + 1<<20) &^ (mem.PageSize - 1)
-	sp, err := mem.ReserveIn(file, size, huge)
+	sp, err := mem.ReserveIn(file, size)
 	if err != nil {
 		return nil, err
 	}
-	ms, err := mem.ReserveIn(file, size/GroupBytes*int64(unsafe.Sizeof(groupMeta{})), false)
+	ms, err := mem.ReserveIn(file, size/GroupBytes*int64(unsafe.Sizeof(groupMeta{})))
 	if err != nil {
 		sp.Close()
 		return nil, err

@@ -75,7 +75,6 @@ type Log struct {
 type Config struct {
 	Addresses int64 // bytes of address space, a multiple of the segment size
 	Shift     uint  // log2 of the segment size
-	Huge      bool
 	Reserve   int   // segments that only relocation may take
 	Keep      int64 // grow up to here before cleaning is considered
 	Budget    *mem.Budget
@@ -85,12 +84,12 @@ type Config struct {
 
 // New log.
 func New(c Config) (*Log, error) {
-	sp, err := mem.ReserveIn(c.File, c.Addresses, c.Huge)
+	sp, err := mem.ReserveIn(c.File, c.Addresses)
 	if err != nil {
 		return nil, err
 	}
 	n := c.Addresses >> c.Shift
-	ms, err := mem.ReserveIn(c.File, n*int64(unsafe.Sizeof(segment{})+4), false)
+	ms, err := mem.ReserveIn(c.File, n*int64(unsafe.Sizeof(segment{})+4))
 	if err != nil {
 		sp.Close()
 		return nil, err

@@ -32,7 +32,7 @@ const (
 	fileMagic   = "godwit\x00M"
 	fileVersion = 1
 	fileHeader  = PageSize
-	fileAlign   = 2 << 20 // ranges of that size and more begin at multiples of it, for huge pages
+	fileAlign   = 2 << 20 // ranges of that size and more begin at multiples of it
 )
 
 // OpenFile opens or creates the file and locks it. Its contents stay; see Format and ID.
@@ -103,7 +103,7 @@ func (f *File) Free() (int64, error) { return freeBytes(f.f) }
 
 // Reserve is like the function Reserve, with the next range of the file: zeros after Format. After OpenFile it gives again,
 // called in the same order, the ranges and contents of the earlier life, until Skip.
-func (f *File) Reserve(size int64, huge bool) (*Space, error) {
+func (f *File) Reserve(size int64) (*Space, error) {
 	align := int64(PageSize)
 	if size >= fileAlign {
 		align = fileAlign
@@ -117,7 +117,7 @@ func (f *File) Reserve(size int64, huge bool) (*Space, error) {
 		f.size = end
 	}
 	f.next = end
-	return f.Map(off, size, huge)
+	return f.Map(off, size)
 }
 
 // Next is where the next range would be looked for.
@@ -127,11 +127,11 @@ func (f *File) Next() int64 { return f.next }
 func (f *File) Skip() { f.next = f.size }
 
 // Map gives a range of the file that Reserve gave in an earlier life.
-func (f *File) Map(off, size int64, huge bool) (*Space, error) {
+func (f *File) Map(off, size int64) (*Space, error) {
 	if off < fileHeader || off%PageSize != 0 || size <= 0 || off > f.size-size {
 		return nil, fmt.Errorf("mem: memory file of %d bytes has no range of %d bytes at %d", f.size, size, off)
 	}
-	raw, err := mapFile(f.f, off, size, huge)
+	raw, err := mapFile(f.f, off, size)
 	if err != nil {
 		return nil, fmt.Errorf("mem: map %d bytes of the memory file: %w", size, err)
 	}
@@ -142,9 +142,9 @@ func (f *File) Map(off, size int64, huge bool) (*Space, error) {
 func (f *File) Close() error { return f.f.Close() }
 
 // ReserveIn is Reserve, in file if that is not nil.
-func ReserveIn(file *File, size int64, huge bool) (*Space, error) {
+func ReserveIn(file *File, size int64) (*Space, error) {
 	if file != nil {
-		return file.Reserve(size, huge)
+		return file.Reserve(size)
 	}
-	return Reserve(size, huge)
+	return Reserve(size)
 }

@@ -6,10 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func adviseFile(raw []byte, huge bool) {
-	if huge {
-		_ = unix.Madvise(raw, unix.MADV_HUGEPAGE) // a matter of the file system: nothing lost if refused
-	}
+func adviseFile(raw []byte) {
 	_ = unix.Madvise(raw, unix.MADV_DONTDUMP)
 }
 

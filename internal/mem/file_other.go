@@ -4,6 +4,6 @@ package mem
 
 import "os"
 
-func adviseFile([]byte, bool) {}
+func adviseFile([]byte) {}
 
 func releaseFile(_ *os.File, _ int64, b []byte) { clear(b) }

@@ -34,7 +34,7 @@ func TestFile(t *testing.T) {
 	sizes := []int64{100, 3 << 20, PageSize, 5000}
 	var offsets []int64
 	for i, n := range sizes {
-		s, err := f.Reserve(n, false)
+		s, err := f.Reserve(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestFile(t *testing.T) {
 		t.Errorf("id %x, was %x: %v", again, id, err)
 	}
 	for i, n := range sizes {
-		s, err := f.Reserve(n, false)
+		s, err := f.Reserve(n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,13 +90,13 @@ func TestFile(t *testing.T) {
 		s.Close()
 	}
 	f.Skip()
-	s, err := f.Reserve(PageSize, false)
+	s, err := f.Reserve(PageSize)
 	if err != nil || s.Offset() < offsets[len(offsets)-1]+5000 {
 		t.Fatalf("after Skip: at %d, %v", s.Offset(), err)
 	}
 	s.Close()
 	for _, r := range [][2]int64{{0, 10}, {PageSize + 1, 10}, {PageSize, f.Size()}, {1 << 62, 1 << 62}, {PageSize, -1}} {
-		if _, err := f.Map(r[0], r[1], false); err == nil {
+		if _, err := f.Map(r[0], r[1]); err == nil {
 			t.Errorf("mapped %d bytes at %d", r[1], r[0])
 		}
 	}

@@ -31,12 +31,12 @@ func freeBytes(f *os.File) (int64, error) {
 	return int64(fs.Bavail)*int64(fs.Bsize) + st.Blocks*512, nil
 }
 
-func mapFile(f *os.File, off, size int64, huge bool) ([]byte, error) {
+func mapFile(f *os.File, off, size int64) ([]byte, error) {
 	raw, err := unix.Mmap(int(f.Fd()), off, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, err
 	}
-	adviseFile(raw, huge)
+	adviseFile(raw)
 	return raw, nil
 }
 

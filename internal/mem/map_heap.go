@@ -5,7 +5,7 @@ package mem
 import "runtime"
 
 // reserve takes the space from the Go heap: large allocations come as untouched pages there too.
-func reserve(size int64, _ bool) (b []byte, err error) { return make([]byte, size), nil }
+func reserve(size int64) (b []byte, err error) { return make([]byte, size), nil }
 
 func release(b []byte) { clear(b) }
 

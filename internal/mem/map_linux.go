@@ -4,17 +4,13 @@ package mem
 
 import "golang.org/x/sys/unix"
 
-func reserve(size int64, huge bool) ([]byte, error) {
+func reserve(size int64) ([]byte, error) {
 	raw, err := unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE|unix.MAP_NORESERVE)
 	if err != nil {
 		return nil, err
 	}
-	advice := unix.MADV_NOHUGEPAGE // a huge page under a small limit is memory that nobody asked for
-	if huge {
-		advice = unix.MADV_HUGEPAGE
-	}
-	_ = unix.Madvise(raw, advice)             // kernels without huge pages refuse: nothing lost
-	_ = unix.Madvise(raw, unix.MADV_DONTDUMP) // a core dump of the cache helps nobody
+	_ = unix.Madvise(raw, unix.MADV_NOHUGEPAGE) // see docs/decisions/0005; kernels without them refuse: nothing lost
+	_ = unix.Madvise(raw, unix.MADV_DONTDUMP)   // a core dump of the cache helps nobody
 	return raw, nil
 }
 

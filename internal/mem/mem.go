@@ -22,10 +22,9 @@ type Space struct {
 	off  int64 // in file
 }
 
-// Reserve sets size bytes of addresses aside without touching memory. huge asks the system for huge pages where it has
-// them. Error: the system refuses the reservation (a limit on address space, or strict overcommit).
-func Reserve(size int64, huge bool) (*Space, error) {
-	raw, err := reserve(size, huge)
+// Reserve sets size bytes of addresses aside without touching memory.  Error: the system refuses the reservation (a limit on address space, or strict overcommit).
+func Reserve(size int64) (*Space, error) {
+	raw, err := reserve(size)
 	if err != nil {
 		return nil, fmt.Errorf("mem: reserve %d bytes of address space: %w (raise ulimit -v, or lower the memory limit)", size, err)
 	}

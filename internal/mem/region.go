@@ -85,7 +85,7 @@ func (r *Regions) Alloc(n int64) (Handle, error) {
 			list = *p
 		}
 		if int(slot/per) == len(list) {
-			sp, err := ReserveIn(r.file, int64(per)*regionSize(c), false)
+			sp, err := ReserveIn(r.file, int64(per)*regionSize(c))
 			if err != nil {
 				return 0, err
 			}

@@ -99,7 +99,7 @@ func (r *Regions) Load(classes []RegionClass) (charged int64, err error) {
 		per := r.slots(int(s.Class))
 		var list []*extent
 		for _, off := range s.Extents {
-			sp, err := r.file.Map(off, int64(per)*regionSize(int(s.Class)), false)
+			sp, err := r.file.Map(off, int64(per)*regionSize(int(s.Class)))
 			if err != nil {
 				return 0, err
 			}

@@ -170,11 +170,11 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	if s.log, err = log.New(lc); err != nil {
 		return s, err
 	}
-	if s.pool, err = index.NewPool(file, addr/2, false, &s.budget); err != nil {
+	if s.pool, err = index.NewPool(file, addr/2, &s.budget); err != nil {
 		return s, err
 	}
 	g := (c.Limit/ghostShare + mem.PageSize) &^ (mem.PageSize - 1)
-	if s.ghostMem, err = mem.ReserveIn(file, g, false); err != nil {
+	if s.ghostMem, err = mem.ReserveIn(file, g); err != nil {
 		return s, err
 	}
 	if file != nil {
