@@ -344,7 +344,7 @@ func WarmItem(bucket, base unsafe.Pointer, tag uint32) {
 	b := (*[slotsPerBucket]uint64)(bucket)
 	for i := range b {
 		if s := atomic.LoadUint64(&b[i]); uint32(s>>tagShift) == tag {
-			mem.Prefetch(unsafe.Add(base, s&refMask*8))
+			mem.Prefetch3(unsafe.Add(base, s&refMask*8)) // header, key, and most small values
 			return
 		}
 	}

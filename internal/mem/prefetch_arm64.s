@@ -5,3 +5,11 @@ TEXT ·Prefetch(SB), NOSPLIT, $0-8
 	MOVD p+0(FP), R0
 	PRFM (R0), PLDL1KEEP
 	RET
+
+// func Prefetch3(p unsafe.Pointer)
+TEXT ·Prefetch3(SB), NOSPLIT, $0-8
+	MOVD p+0(FP), R0
+	PRFM (R0), PLDL1KEEP
+	PRFM 64(R0), PLDL1KEEP
+	PRFM 128(R0), PLDL1KEEP
+	RET

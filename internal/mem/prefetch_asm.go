@@ -8,3 +8,8 @@ import "unsafe"
 //
 //go:noescape
 func Prefetch(p unsafe.Pointer)
+
+// Prefetch3 asks for three cache lines, of 64 bytes each, from the one at p on.
+//
+//go:noescape
+func Prefetch3(p unsafe.Pointer)

@@ -1,0 +1,156 @@
+// Package load has the words that the parts of the load generators share: what a connection sends (Op, Source), how that
+// looks on the wire (Codec, Reply), and where and how fast it goes (Plan). It does nothing itself. load/keys draws keys,
+// load/codec speaks the protocols, load/drive runs a Plan, load/result keeps what was measured; load/memtier, load/crusher
+// and load/ycsb are the faces that make Plans of their users' words and print results.
+package load
+
+import (
+	"crypto/tls"
+	"time"
+)
+
+// Kind is what a request does. A Codec that has no word for a kind says so in Supports.
+type Kind uint8
+
+const (
+	Get     Kind = iota // one key
+	MGet                // several keys in one request
+	Set                 //
+	Touch               //
+	Incr                //
+	Decr                //
+	Delete              //
+	Command             // any command of the protocol: Op.Args (RESP)
+	Kinds
+)
+
+// Op is one request. Its slices belong to the Source that filled it and are valid until its next Next.
+type Op struct {
+	Kind   Kind
+	Row    uint8    // the row of the result that it counts in, below len(Plan.Rows)
+	Quiet  bool     // success is not answered (noreply, quiet binary opcodes)
+	Check  bool     // Get: a value other than Value is an error of its own
+	Offset int      // Set, Get: SETRANGE, GETRANGE at this offset (RESP); 0: the whole value
+	Key    []byte   //
+	Keys   [][]byte // MGet
+	Value  []byte   // Set; with Check what Get must find
+	Flags  uint32   // client flags
+	Expiry uint32   // seconds; 0: never
+	Delta  uint64   // Incr, Decr
+	Words  []byte   // flags of a meta get, as they go on the wire, without leading space; nil: the codec's own
+	Args   [][]byte // Command
+}
+
+// Source tells one connection what to send. It is used by one loop.
+type Source interface {
+	// Next fills op with the next request. false: there is none any more.
+	Next(op *Op) bool
+}
+
+// Feedback is a Source that wants to know how its requests ended, in the order it made them.
+type Feedback interface {
+	Source
+	Done(r *Reply)
+}
+
+// Status is how a request ended.
+type Status uint8
+
+const (
+	OK        Status = iota
+	NotStored        // the server declined: NOT_STORED, NOT_FOUND to a touch, a null to a SET with conditions
+	Mismatch         // the value is not the one that was expected
+	Failed           // the server answered an error: Reply.Text
+	Moved            // MOVED of a RESP cluster: Reply.Text
+	Ask              // ASK of a RESP cluster: Reply.Text
+	Statuses         //
+)
+
+// Reply is the answer to one request. Its slices point into the input and are valid during the call that gets it.
+type Reply struct {
+	Status Status
+	Hits   int    // keys of a retrieval that were found
+	Misses int    // and that were not
+	Value  []byte // of the last key found
+	Text   []byte // error text, without line end
+}
+
+// Want is what a Codec has to know of a request to read its answer.
+type Want struct {
+	Kind Kind
+	Keys uint32 // MGet: number of keys; else 1
+}
+
+// Codec speaks a protocol, client side. One per connection; implementations keep what they must know between calls.
+type Codec interface {
+	// Append appends the request op to dst.
+	Append(dst []byte, op *Op) []byte
+	// Reply reads the answer to the oldest unanswered request from the start of in, all of which is unread, and returns
+	// its length; 0: it is not complete. An error means that the bytes are no answer: the connection is of no use.
+	Reply(in []byte, want Want, r *Reply) (n int, err error)
+	// Supports says whether the protocol has a request of this kind.
+	Supports(k Kind) bool
+}
+
+// Target is a server to connect to.
+type Target struct {
+	Network  string      // tcp, tcp4, tcp6 or unix
+	Address  string      // host:port or a path
+	TLS      *tls.Config // nil: plain
+	Prologue []Greeting  // sent one after the other before anything else
+}
+
+// Greeting is a request that prepares a connection (authentication, database, protocol version) with the check of its
+// answer. It is not counted.
+type Greeting struct {
+	Name string // for error texts, such as "AUTH"
+	Send []byte
+	// Check reads the answer: its length, 0 while incomplete; an error refuses the connection.
+	Check func(in []byte) (n int, err error)
+}
+
+// Client is one connection of a load.
+type Client struct {
+	Target   *Target
+	Codec    Codec
+	Source   Source
+	Pipeline int     // requests that may be unanswered at a time; at least 1
+	Rate     float64 // planned requests per second of this connection; 0: as fast as answers come (closed loop)
+	Poisson  bool    // planned requests come at exponential intervals, else at equal ones
+	Phase    float64 // fraction of an interval, 0 to 1, by which the first planned request is delayed
+	// ReconnectEvery closes and reopens the connection after so many requests; 0: never.
+	ReconnectEvery int
+	// Begin is when the client connects, after the start of the run.
+	Begin time.Duration
+}
+
+// Plan is a load.
+type Plan struct {
+	Rows    []string // names of the rows that requests are counted in
+	Loops   int      // event loops; client i belongs to loop i % Loops
+	Clients []Client
+	// Duration ends the run; 0: when all Sources are at their end.
+	Duration time.Duration
+	// Warmup at the start is not counted.
+	Warmup time.Duration
+	// Grace is how long after the end unanswered requests are waited for; 0: 5 s. What is unanswered then is counted as
+	// lost, with the time it has waited so far as its latency.
+	Grace time.Duration
+	// Ramp multiplies all rates by a factor that depends on the time since the start, seconds; nil: 1.
+	Ramp func(t float64) float64
+	// Retry says how lost connections are opened again.
+	Retry Retry
+	// Blind reads answers without looking at them: nothing is counted but requests and bytes sent. Only for closed loops of
+	// clients whose requests are all answered.
+	Blind bool
+	IO    string // event loop driver: auto, epoll, io_uring or std
+}
+
+// Retry of connections that fail. Without it a lost connection ends its client and is an error of the run.
+type Retry struct {
+	On      bool
+	Most    int           // attempts in a row; 0: no limit
+	Delay   time.Duration // before the first attempt; 0: 1 s
+	Factor  float64       // by which the delay grows; 0: it does not
+	Timeout time.Duration // of connecting, and of a connection that has requests unanswered and hears nothing; 0: none
+}
