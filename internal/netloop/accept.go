@@ -33,7 +33,7 @@ func (s *Server) accept(k *sock) {
 			go refuse(nc)
 			continue
 		}
-		s.serveStd(k, nc)
+		s.serveStd(least(s.std), k, nc)
 	}
 }
 

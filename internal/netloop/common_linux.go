@@ -74,6 +74,36 @@ func (l *loopBase[C]) init(s *Server, id int, mixed bool) {
 // the loop has not called the scheduler for 10 ms and sends that signal.
 func preemptible() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }
 
+// most is how long the loop may wait; negative: for ever.
+func (l *loopBase[C]) most() time.Duration {
+	most := time.Duration(-1)
+	switch {
+	case len(l.runq) > 0:
+		return 0
+	case l.draining:
+		most = 10 * time.Millisecond
+	}
+	if l.srv.timed != nil {
+		if t := l.srv.timed.Next(l.id); t >= 0 && (most < 0 || t < most) {
+			most = t
+		}
+	}
+	return most
+}
+
+// inTime makes the timers of the calling thread exact if anything is to be done at certain times: usually Linux lets them
+// be up to 50 microseconds late, in order to serve several at once.
+func (l *loopBase[C]) inTime() {
+	if l.srv.timed != nil {
+		setTimerSlack()
+	}
+}
+
+// idle says that a turn would have nothing to do.
+func (l *loopBase[C]) idle(events int) bool {
+	return events == 0 && len(l.runq) == 0 && !l.box.full.Load() && !l.draining && l.srv.timed == nil
+}
+
 func (l *loopBase[C]) load() int           { return int(l.n.Load()) }
 func (l *loopBase[C]) scan()               { l.box.post(mail{kind: mailScan}) }
 func (l *loopBase[C]) each(fn func(*base)) { l.reg.each(fn) }
@@ -240,6 +270,15 @@ func (l *loopBase[C]) keep(c *connBase, v Verdict, give bool) bool {
 		c.set(StateWriting)
 	}
 	return true
+}
+
+// append adds the answer of a duplex session to the output that waits.
+func (c *connBase) append(out *outbox, v Verdict) {
+	out.pieces(func(p []byte) bool {
+		c.pend.Buf = append(c.pend.Buf, p...)
+		return true
+	})
+	c.after = v
 }
 
 func (c *connBase) common() *connBase { return c }

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// conn is a connection of an epoll loop. Nothing is read while it has pending output. Everything belongs to the loop's
+// conn is a connection of an epoll loop. Nothing is read while it has pending output, unless it is duplex. Everything belongs to the loop's
 // goroutine, except what base shares.
 type conn struct {
 	connBase
@@ -80,7 +80,12 @@ func (l *loop) arm(c *conn, want uint32) {
 func (l *loop) event(c *conn, ev uint32) {
 	switch {
 	case c.pend != nil:
-		l.flush(c)
+		if ev&^epollIn != 0 {
+			l.flush(c)
+		}
+		if ev&epollIn != 0 && !c.dead && !c.queued { // only asked for when duplex
+			l.read(c)
+		}
 	case c.queued: // Feed comes first, at the end of this turn
 	case c.parked:
 		switch {
@@ -166,6 +171,11 @@ func (l *loop) feed(c *conn, in []byte, own bool) {
 		c.close(ReasonError)
 		return
 	}
+	if c.pend != nil {
+		c.append(&l.out, v)
+		l.trimOut()
+		return
+	}
 	if !l.out.Empty() {
 		done, e := l.tx.send(c.fd, &l.out)
 		if e != 0 {
@@ -229,7 +239,7 @@ func (c *conn) wake() {
 	c.woken.Store(false)
 	switch {
 	case c.dead, c.queued:
-	case c.pend != nil:
+	case c.pend != nil && !c.srv.cfg.Duplex:
 		c.woke = true
 	default:
 		c.parked = false
@@ -245,7 +255,11 @@ func (l *loop) hold(c *conn, v Verdict) {
 		c.close(ReasonError)
 		return
 	}
-	l.arm(c, epollOut)
+	if l.srv.cfg.Duplex {
+		l.arm(c, epollIn|epollOut)
+	} else {
+		l.arm(c, epollOut)
+	}
 }
 
 // flush goes on with pending output.

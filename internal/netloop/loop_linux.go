@@ -52,12 +52,13 @@ func newLoop(s *Server, id int, mixed bool) (*loop, error) {
 func (l *loop) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	l.inTime()
 	if runtime.GOMAXPROCS(0) <= len(l.srv.loops) {
 		l.raw = false
 	}
 	for !l.stopped {
 		n := l.wait()
-		if n == 0 && len(l.runq) == 0 && !l.box.full.Load() && !l.draining {
+		if l.idle(n) {
 			continue
 		}
 		l.h.Turn(l.id)
@@ -90,34 +91,33 @@ func (l *loop) run() {
 // wait returns the number of events. Three steps: under load a raw wait finds events before long, and the
 // scheduler has no part in it; after a quiet raw wait the ordinary one blocks for as long as nothing happens.
 func (l *loop) wait() int {
-	ms := -1
-	if len(l.runq) > 0 {
-		ms = 0
-	} else if l.draining {
-		ms = 10
-	}
-	if ms != 0 && !l.raw && !l.calm {
+	most := l.most()
+	if most != 0 && !l.raw && !l.calm {
 		if n, _ := rawEpollWait(l.ep, l.ev, 0); n > 0 {
 			return n
 		}
 		l.calm = true
 	}
-	if ms == 0 {
-		n, e := rawEpollWait(l.ep, l.ev, 0)
-		return events(n, e)
+	if most != 0 {
+		l.box.asleep.Store(true)
+		if l.box.full.Load() {
+			l.box.asleep.Store(false)
+			most = 0
+		}
 	}
-	l.box.asleep.Store(true)
-	if l.box.full.Load() {
-		l.box.asleep.Store(false)
+	if most == 0 {
 		n, e := rawEpollWait(l.ep, l.ev, 0)
 		return events(n, e)
 	}
 	var n int
 	var e syscall.Errno
-	if l.calm {
-		n, e = epollWait(l.ep, l.ev, ms)
-	} else {
-		n, e = rawEpollWait(l.ep, l.ev, ms)
+	switch {
+	case most > 0:
+		n, e = epollWaitFor(l.ep, l.ev, most, !l.calm)
+	case l.calm:
+		n, e = epollWait(l.ep, l.ev, -1)
+	default:
+		n, e = rawEpollWait(l.ep, l.ev, -1)
 	}
 	l.box.asleep.Store(false)
 	n = events(n, e)

@@ -11,6 +11,8 @@ package netloop
 
 import (
 	"crypto/tls"
+	"time"
+
 	"godwit/internal/bytesx"
 )
 
@@ -94,4 +96,11 @@ type Handler interface {
 	Open(c Conn) Session
 	// Turn is called at the start of each turn of a loop, before its first Feed: the clock is read here.
 	Turn(loop int)
+}
+
+// Timed is a Handler that has things to do at certain times: it does them in Turn.
+type Timed interface {
+	Handler
+	// Next is how long the loop may wait before its next Turn; negative: until something happens. It comes from the loop.
+	Next(loop int) time.Duration
 }

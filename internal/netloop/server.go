@@ -24,7 +24,10 @@ type Config struct {
 	DrainTimeout time.Duration // how long a graceful stop waits for clients to take their answers; 0: 5 s
 	Handshake    time.Duration // how long a TLS handshake may take; 0: 15 s
 	IO           string        // auto, epoll, io_uring or std
-	Logf         func(format string, args ...any)
+	// Duplex goes on feeding a session while output waits for the socket, as clients need that send much and are answered
+	// much: both ends might wait for each other otherwise. How much waits is bounded by what the session has to say.
+	Duplex bool
+	Logf   func(format string, args ...any)
 
 	polite bool // never wait in the kernel with a P; for tests
 }
@@ -33,6 +36,7 @@ type Config struct {
 type Server struct {
 	cfg   Config
 	h     Handler
+	timed Timed // h, or nil
 	socks []*sock
 	loops []eventLoop
 	std   []*stdLoop
@@ -73,6 +77,7 @@ type eventLoop interface {
 // New binds all listeners. Nothing is accepted before Start.
 func New(cfg Config, h Handler) (*Server, error) {
 	s := &Server{cfg: cfg, h: h, asked: make(chan Verdict, 1), quit: make(chan struct{}), stopped: make(chan struct{})}
+	s.timed, _ = h.(Timed)
 	c := &s.cfg
 	if c.Loops <= 0 {
 		c.Loops = runtime.NumCPU()
@@ -173,6 +178,11 @@ func (s *Server) Start() {
 		s.wg.Go(func() { s.accept(k) })
 	}
 	s.wg.Go(s.tick)
+	if s.timed != nil {
+		for _, l := range s.std {
+			s.wg.Go(l.turns)
+		}
+	}
 }
 
 // Serve starts and returns when the server has stopped.

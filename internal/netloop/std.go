@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"runtime"
 	"sync"
@@ -70,6 +69,8 @@ type stdConn struct {
 	buf    []byte
 	r, w   int // unread input is buf[r:w]
 	vec    net.Buffers
+	later  []byte    // duplex: output for the writer
+	toSend sync.Cond // duplex, on mu: later has grown, or dead
 }
 
 // TLS implements Conn.
@@ -100,18 +101,29 @@ func (c *stdConn) rouse() {
 	c.unpark.Broadcast()
 }
 
+// turns has the loop take a turn whenever its timed handler has something to do. A goroutine of its own, which looks
+// every millisecond, as Next may change at any time.
+func (l *stdLoop) turns() {
+	for !l.srv.stopping.Load() {
+		l.mu.Lock()
+		wait := l.srv.timed.Next(l.id)
+		l.mu.Unlock()
+		if wait < 0 || wait > time.Millisecond {
+			wait = time.Millisecond
+		}
+		time.Sleep(wait)
+		l.turn(func() {})
+	}
+}
+
 // serveStd starts the goroutine of a connection, which has entered the gate.
-func (s *Server) serveStd(k *sock, nc net.Conn) {
-	l := least(s.std)
+func (s *Server) serveStd(l *stdLoop, k *sock, nc net.Conn) {
 	l.n.Add(1)
 	c := &stdConn{l: l, nc: nc, plain: nc}
-	c.unpark.L = &c.mu
+	c.unpark.L, c.toSend.L = &c.mu, &c.mu
 	c.srv, c.sock, c.loop = s, k, l.id
 	c.id = descriptor(nc)
-	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
-		p := a.AddrPort()
-		c.peer = netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
-	}
+	c.peer = peerOf(nc)
 	c.set(StateWaiting)
 	c.last.Store(s.now.Load())
 	c.self = c
@@ -132,6 +144,9 @@ func descriptor(nc net.Conn) (id int) {
 // serve is the life of a connection.
 func (c *stdConn) serve() {
 	s := c.srv
+	if s.cfg.Duplex {
+		s.wg.Go(c.write)
+	}
 	if s.stopping.Load() || !c.handshake() {
 		c.mu.Lock()
 		c.finish(ReasonError)
@@ -274,7 +289,9 @@ func (c *stdConn) pump() {
 			c.finish(ReasonError)
 			return
 		}
-		if !c.out.Empty() {
+		if !c.out.Empty() && c.srv.cfg.Duplex {
+			c.leave()
+		} else if !c.out.Empty() {
 			c.set(StateWriting)
 			err := c.send()
 			c.out.Reset()
@@ -303,6 +320,42 @@ func (c *stdConn) pump() {
 		default:
 			c.finish(ReasonNormal)
 			c.srv.ask(v)
+			return
+		}
+	}
+}
+
+// leave gives the answer of a duplex session to the writer. Called with mu held.
+func (c *stdConn) leave() {
+	c.out.pieces(func(p []byte) bool {
+		c.later = append(c.later, p...)
+		return true
+	})
+	c.out.Reset()
+	c.toSend.Signal()
+}
+
+// write sends the output of a duplex session, so that it can be fed meanwhile. A goroutine of its own.
+func (c *stdConn) write() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var spare []byte
+	for {
+		for len(c.later) == 0 && !c.dead {
+			c.toSend.Wait()
+		}
+		if c.dead {
+			return
+		}
+		b := c.later
+		c.later = spare[:0]
+		nc := c.nc
+		c.mu.Unlock()
+		_, err := nc.Write(b)
+		c.mu.Lock()
+		spare = b
+		if err != nil {
+			c.finish(ReasonError)
 			return
 		}
 	}
@@ -381,6 +434,7 @@ func (c *stdConn) finish(r Reason) {
 	}
 	c.nc.Close()
 	c.unpark.Broadcast()
+	c.toSend.Broadcast()
 }
 
 // scan ends idle connections.

@@ -4,6 +4,7 @@ package netloop
 
 import (
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -52,6 +53,29 @@ func rawEpollWait(ep int, ev []syscall.EpollEvent, ms int) (int, syscall.Errno) 
 func epollWait(ep int, ev []syscall.EpollEvent, ms int) (int, syscall.Errno) {
 	n, _, e := syscall.Syscall6(syscall.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(ev))), uintptr(len(ev)), uintptr(ms), 0, 0)
 	return int(n), e
+}
+
+const sysEpollPwait2 = 441
+
+// epollWaitFor waits at most the time given, raw or not.
+func epollWaitFor(ep int, ev []syscall.EpollEvent, most time.Duration, raw bool) (n int, e syscall.Errno) {
+	ts := syscall.NsecToTimespec(int64(most))
+	var r uintptr
+	if raw {
+		r, _, e = syscall.RawSyscall6(sysEpollPwait2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(ev))), uintptr(len(ev)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+	} else {
+		r, _, e = syscall.Syscall6(sysEpollPwait2, uintptr(ep), uintptr(unsafe.Pointer(unsafe.SliceData(ev))), uintptr(len(ev)), uintptr(unsafe.Pointer(&ts)), 0, 0)
+	}
+	if e == syscall.ENOSYS { // before Linux 5.11
+		return epollWait(ep, ev, int((most+time.Millisecond-1)/time.Millisecond))
+	}
+	return int(r), e
+}
+
+// setTimerSlack lets timers of the calling thread be late by a nanosecond at most.
+func setTimerSlack() {
+	const prSetTimerslack = 29
+	syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerslack, 1, 0)
 }
 
 func rawEpollCtl(ep, op, fd int, ev *syscall.EpollEvent) syscall.Errno {

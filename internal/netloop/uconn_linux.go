@@ -79,8 +79,8 @@ func (c *uconn) cancel(tag uint64) {
 
 func (c *uconn) waiting() bool { return c.free() && !c.queued && !c.parked }
 
-// free says that no output is under way, so that the session may be fed.
-func (c *uconn) free() bool { return c.pend == nil && !c.sending }
+// free says that no output is under way, so that the session may be fed. Duplex sessions may be while it waits.
+func (c *uconn) free() bool { return !c.sending && (c.pend == nil || c.srv.cfg.Duplex) }
 
 // received handles n bytes of input in a provided buffer, behind uringBufHead free bytes.
 func (l *uloop) received(c *uconn, buf []byte, n int) {
@@ -170,6 +170,12 @@ func (l *uloop) feed(c *uconn, in []byte, own bool) {
 	case v == Abort:
 		l.out.clear()
 		c.close(ReasonError)
+	case c.pend != nil:
+		c.append(&l.out, v)
+		l.out.clear()
+		if !v.last() {
+			l.settle(c, v)
+		}
 	case len(l.out.Refs) > 0:
 		l.sendNow(c, v)
 	case len(l.out.Buf) > 0:

@@ -63,6 +63,7 @@ func newULoop(s *Server, id int, mixed bool) (*uloop, error) {
 func (l *uloop) run() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	l.inTime()
 	if err := l.ring.enable(); err != nil {
 		panic("netloop: " + err.Error()) // it worked for the same flags at New
 	}
@@ -72,7 +73,7 @@ func (l *uloop) run() {
 	for !l.stopped {
 		l.wait()
 		n := l.ring.ready()
-		if n == 0 && len(l.runq) == 0 && !l.box.full.Load() && !l.draining {
+		if l.idle(n) {
 			continue
 		}
 		l.h.Turn(l.id)
@@ -120,16 +121,13 @@ func (l *uloop) wait() {
 		s.opFlags = syscall.MSG_DONTWAIT | syscall.MSG_WAITALL | msgNosignal
 		s.userData = tagSend<<56 | uint64(i)
 	}
-	ms := time.Duration(-1)
-	switch {
-	case l.hurry || len(l.runq) > 0 || l.ring.ready() > 0:
-		ms = 0
-	case l.draining:
-		ms = 10 * time.Millisecond
+	most := l.most()
+	if l.hurry || l.ring.ready() > 0 {
+		most = 0
 	}
 	l.hurry = false
 	switch {
-	case ms == 0:
+	case most == 0:
 		l.poke()
 	case l.calm || !l.raw:
 		if l.ring.queued() > 0 || !l.calm {
@@ -138,9 +136,9 @@ func (l *uloop) wait() {
 				break
 			}
 		}
-		l.sleep(ms, false)
+		l.sleep(most, false)
 	default:
-		l.sleep(ms, true)
+		l.sleep(most, true)
 	}
 	l.sentAll()
 }
