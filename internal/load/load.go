@@ -73,21 +73,29 @@ type Reply struct {
 	Misses int    // and that were not
 	Value  []byte // of the last key found
 	Text   []byte // error text, without line end
+	Silent bool   // the request was quiet and is done without an answer of its own: that is success, or the miss of a Get
 }
 
 // Want is what a Codec has to know of a request to read its answer.
 type Want struct {
-	Kind Kind
-	Keys uint32 // MGet: number of keys; else 1
+	Kind  Kind
+	Quiet bool   // Op.Quiet
+	Keys  uint32 // MGet: number of keys; else 1
 }
 
 // Codec speaks a protocol, client side. One per connection; implementations keep what they must know between calls.
 type Codec interface {
 	// Append appends the request op to dst.
 	Append(dst []byte, op *Op) []byte
-	// Reply reads the answer to the oldest unanswered request from the start of in, all of which is unread, and returns
-	// its length; 0: it is not complete. An error means that the bytes are no answer: the connection is of no use.
+	// Flush appends what quiet requests at the end of dst need so that they are known to be done; nothing if there are
+	// none. To be called before dst is sent. Its answer is read as a part of that of the last quiet request.
+	Flush(dst []byte) []byte
+	// Reply reads the answer to the oldest unanswered request, quiet ones included, from the start of in, all of which is
+	// unread, and returns its length. 0 means that it is not complete, unless r.Silent is set: then the request is done
+	// although in may be empty. An error means that the bytes are no answer: the connection is of no use.
 	Reply(in []byte, want Want, r *Reply) (n int, err error)
+	// Reset forgets all unanswered requests, for a new connection.
+	Reset()
 	// Supports says whether the protocol has a request of this kind.
 	Supports(k Kind) bool
 }
