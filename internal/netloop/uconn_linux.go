@@ -173,9 +173,7 @@ func (l *uloop) feed(c *uconn, in []byte, own bool) {
 	case c.pend != nil:
 		c.append(&l.out, v)
 		l.out.clear()
-		if !v.last() {
-			l.settle(c, v)
-		}
+		l.listen(c)
 	case len(l.out.Refs) > 0:
 		l.sendNow(c, v)
 	case len(l.out.Buf) > 0:
@@ -253,6 +251,20 @@ func (l *uloop) hold(c *uconn, v Verdict) {
 		return
 	}
 	l.poll(c)
+	if c.srv.cfg.Duplex {
+		l.listen(c)
+	}
+}
+
+// listen sees to it that a duplex session hears what comes while its output waits.
+func (l *uloop) listen(c *uconn) {
+	if c.again {
+		c.again = false
+		l.enqueue(c)
+	}
+	if !c.receiving && !c.eof {
+		l.armLater(c)
+	}
 }
 
 func (l *uloop) poll(c *uconn) {

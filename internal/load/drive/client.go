@@ -1,0 +1,394 @@
+package drive
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"godwit/internal/bytesx"
+	"godwit/internal/load"
+	"godwit/internal/netloop"
+)
+
+// flight is a request that is not answered yet.
+type flight struct {
+	planned int64 // when it should have been sent, ns on the run's clock; 0: closed loop
+	sent    int64
+	tx      uint32 // bytes
+	keys    uint32
+	kind    load.Kind
+	row     uint8
+	quiet   bool
+}
+
+// client is one connection of the load, over all its reconnections. It is the Session of the connection. Everything is the
+// loop's own, but for conn and down, which mu guards for wakers.
+type client struct {
+	r    *run
+	w    *worker
+	id   int
+	plan *load.Client
+
+	mu   sync.Mutex
+	conn netloop.Conn // nil: not connected
+	down bool         // at its end
+
+	op       load.Op
+	reply    load.Reply
+	feedback load.Feedback // the Source if it is one, or nil
+	q        []flight      // a ring; its size is a power of two
+	head, n  int
+	dry      bool // the Source has no more
+	closing  bool // no more requests on this connection
+	greet    int  // requests of the prologue that were sent
+	greeted  int  // and answered
+	here     bool // counted among those that the start waits for, no more
+	wrong    string
+	sent     int // requests on this connection
+	tries    int // connection attempts in a row that failed
+	seen     bool
+
+	first, last int64 // first request sent and last answer read, ns on the run's clock; read when the loops have ended
+
+	due      int64 // when to be waked: in w.timers
+	timed    bool
+	plannedT float64 // when the next request is planned, ns on the run's clock
+	interval float64
+	rng      *rand.Rand
+}
+
+// most bytes of requests that one Feed appends: memory stays bounded with long pipelines of long values.
+const mostOut = 1 << 20
+
+func newClient(r *run, w *worker, id int) *client {
+	c := &client{r: r, w: w, id: id, plan: &r.plan.Clients[id]}
+	c.feedback, _ = c.plan.Source.(load.Feedback)
+	size := 1
+	for size < c.plan.Pipeline {
+		size *= 2
+	}
+	c.q = make([]flight, size)
+	if c.plan.Rate > 0 {
+		c.interval = 1e9 / c.plan.Rate
+		if c.plan.Poisson {
+			c.rng = rand.New(rand.NewPCG(uint64(id), 0x706f6973))
+		}
+	}
+	return c
+}
+
+// wake has Feed called soon, if there is a connection. From any goroutine.
+func (c *client) wake() {
+	c.mu.Lock()
+	if c.conn != nil {
+		c.conn.Wake()
+	}
+	c.mu.Unlock()
+}
+
+// open begins a session on a new connection.
+func (c *client) open(nc netloop.Conn) {
+	c.mu.Lock()
+	c.conn = nc
+	c.mu.Unlock()
+	c.head, c.n, c.greet, c.greeted, c.sent = 0, 0, 0, 0, 0
+	c.closing, c.seen = false, false
+	c.wrong = ""
+	c.plan.Codec.Reset()
+	nc.Wake()
+}
+
+// Feed implements netloop.Session: in are answers, out takes requests.
+func (c *client) Feed(in []byte, out *bytesx.Out) (used int, v netloop.Verdict) {
+	w := c.w
+	w.tick()
+	if c.greeted < len(c.plan.Target.Prologue) {
+		used, v = c.prologue(in, out)
+		if v != netloop.More || c.greeted < len(c.plan.Target.Prologue) {
+			return used, v
+		}
+	}
+	c.arrive()
+	if c.r.killed.Load() {
+		return used, netloop.Abort
+	}
+	if w.from == 0 {
+		return used, netloop.More
+	}
+	c.tries = 0
+	if c.r.plan.Blind {
+		return len(in), c.blind(in, out)
+	}
+	n, err := c.answers(in[used:])
+	used += n
+	if err != nil {
+		c.wrong = err.Error()
+		return used, netloop.Abort
+	}
+	return used, c.requests(out)
+}
+
+// arrive tells the start that this client is there.
+func (c *client) arrive() {
+	if !c.here {
+		c.here = true
+		if c.plan.Begin == 0 {
+			c.r.arrived()
+		}
+	}
+}
+
+// prologue sends the greetings and checks their answers.
+func (c *client) prologue(in []byte, out *bytesx.Out) (used int, v netloop.Verdict) {
+	p := c.plan.Target.Prologue
+	for {
+		if c.greet == c.greeted {
+			if c.greeted == len(p) {
+				return used, netloop.More
+			}
+			out.Buf = append(out.Buf, p[c.greet].Send...)
+			c.greet++
+			return used, netloop.More
+		}
+		n, err := p[c.greeted].Check(in[used:])
+		if err != nil {
+			c.wrong = fmt.Sprintf("%s: %v", p[c.greeted].Name, err)
+			return used, netloop.Abort
+		}
+		if n == 0 {
+			return used, netloop.More
+		}
+		used += n
+		c.greeted++
+	}
+}
+
+var errUnasked = errors.New("the server sent something that it was not asked for")
+
+// answers reads the complete answers of in.
+func (c *client) answers(in []byte) (used int, err error) {
+	for c.n > 0 {
+		f := &c.q[c.head]
+		if used == len(in) && !f.quiet {
+			return used, nil
+		}
+		n, err := c.plan.Codec.Reply(in[used:], load.Want{Kind: f.kind, Keys: f.keys, Quiet: f.quiet}, &c.reply)
+		if err != nil {
+			return used, err
+		}
+		if n == 0 && !c.reply.Silent {
+			return used, nil
+		}
+		used += n
+		c.answered(f, n)
+	}
+	if used < len(in) {
+		return used, errUnasked
+	}
+	return used, nil
+}
+
+// answered counts the answer to the oldest request, n bytes long.
+func (c *client) answered(f *flight, n int) {
+	c.last = c.w.t
+	if f.sent >= c.w.from {
+		c.w.rec.reply(f, &c.reply, c.w.t, n)
+	}
+	c.head = (c.head + 1) & (len(c.q) - 1)
+	c.n--
+	if c.feedback != nil {
+		c.feedback.Done(&c.reply)
+	}
+}
+
+// requests fills the pipeline, as far as the plan says.
+func (c *client) requests(out *bytesx.Out) netloop.Verdict {
+	before := len(out.Buf)
+	v := c.more(out)
+	if len(out.Buf) > before {
+		out.Buf = c.plan.Codec.Flush(out.Buf)
+	}
+	return v
+}
+
+// more appends the requests that may be sent now.
+func (c *client) more(out *bytesx.Out) netloop.Verdict {
+	every := c.plan.ReconnectEvery
+	for !c.dry && !c.closing {
+		switch {
+		case c.r.over.Load():
+			c.dry = true
+		case every > 0 && c.sent >= every:
+			c.closing = true
+		case c.n >= c.plan.Pipeline:
+			return netloop.More
+		case len(out.Buf) >= mostOut:
+			return netloop.Stream
+		case c.interval > 0 && !c.isDue():
+			return netloop.More
+		default:
+			c.request(out)
+		}
+	}
+	if c.n > 0 {
+		return netloop.More
+	}
+	return netloop.Close
+}
+
+// isDue says whether the next planned request is due, and sees to being waked when it will be.
+func (c *client) isDue() bool {
+	w := c.w
+	if c.plannedT == 0 {
+		c.plannedT = float64(w.r.started.Load()) + float64(c.plan.Begin) + c.plan.Phase*c.interval
+	}
+	if c.plannedT <= float64(w.t) {
+		return true
+	}
+	if !c.timed {
+		c.due = int64(math.Ceil(c.plannedT))
+		w.timers.push(c)
+	}
+	return false
+}
+
+// step goes on to the next planned request.
+func (c *client) step() {
+	d := c.interval
+	if c.rng != nil {
+		d *= c.rng.ExpFloat64()
+	}
+	if ramp := c.r.plan.Ramp; ramp != nil {
+		d /= max(ramp((c.plannedT-float64(c.r.started.Load()))/1e9), 1e-6)
+	}
+	c.plannedT += d
+}
+
+// request sends one.
+func (c *client) request(out *bytesx.Out) {
+	op := &c.op
+	*op = load.Op{}
+	if !c.plan.Source.Next(op) {
+		c.dry = true
+		return
+	}
+	before := len(out.Buf)
+	out.Buf = c.plan.Codec.Append(out.Buf, op)
+	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet}
+	if op.Kind == load.MGet {
+		f.keys = uint32(len(op.Keys))
+	}
+	if c.interval > 0 {
+		f.planned = int64(c.plannedT)
+		c.step()
+	}
+	c.sent++
+	c.seen = true
+	if c.first == 0 {
+		c.first = c.w.t
+	}
+	c.q[(c.head+c.n)&(len(c.q)-1)] = f
+	c.n++
+}
+
+// blind sends a new batch whenever anything comes.
+func (c *client) blind(in []byte, out *bytesx.Out) netloop.Verdict {
+	if len(in) == 0 && c.seen && !c.r.over.Load() {
+		return netloop.More
+	}
+	if c.r.over.Load() {
+		return netloop.Close
+	}
+	c.last = c.w.t
+	counted := c.w.t >= c.w.from
+	for range c.plan.Pipeline {
+		c.request(out)
+		if c.dry {
+			return netloop.Close
+		}
+		if c.n > 0 {
+			f := &c.q[c.head]
+			c.n = 0
+			if counted {
+				c.w.rec.silent(f)
+			}
+		}
+	}
+	return netloop.More
+}
+
+// Sink implements netloop.Session.
+func (c *client) Sink() []byte { return nil }
+
+// Sunk implements netloop.Session.
+func (c *client) Sunk(int) {}
+
+// Idle implements netloop.Session.
+func (c *client) Idle() bool { return false }
+
+// Closed implements netloop.Session.
+func (c *client) Closed(reason netloop.Reason) {
+	c.mu.Lock()
+	c.conn = nil
+	c.mu.Unlock()
+	w := c.w
+	w.tick()
+	lost := c.n
+	for ; c.n > 0; c.n-- {
+		f := &c.q[c.head]
+		c.head = (c.head + 1) & (len(c.q) - 1)
+		if w.from > 0 && f.sent >= w.from {
+			w.rec.lose(f, w.t)
+		}
+	}
+	switch {
+	case c.r.killed.Load():
+		c.end()
+	case c.dry && lost == 0 && c.wrong == "":
+		c.end()
+	case c.closing && lost == 0 && c.wrong == "":
+		c.dial(0)
+	default:
+		if c.wrong == "" {
+			c.wrong = "the server closed the connection"
+			if reason == netloop.ReasonError {
+				c.wrong = "the connection broke"
+			}
+		}
+		c.broken(c.wrong)
+	}
+}
+
+// end of the client.
+func (c *client) end() {
+	c.mu.Lock()
+	was := c.down
+	c.down = true
+	c.mu.Unlock()
+	if !was {
+		c.arrive()
+		c.r.gone()
+	}
+}
+
+// broken follows the loss of a connection, or a failure to make one.
+func (c *client) broken(why string) {
+	c.r.col.connError(why)
+	retry := &c.r.plan.Retry
+	c.tries++
+	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most || c.r.started.Load() == 0 {
+		c.end()
+		return
+	}
+	d := retry.Delay
+	if d == 0 {
+		d = time.Second
+	}
+	if retry.Factor > 1 {
+		d = time.Duration(min(float64(d)*math.Pow(retry.Factor, float64(c.tries-1)), float64(time.Minute)))
+	}
+	c.dial(d)
+}

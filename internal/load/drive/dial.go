@@ -1,0 +1,77 @@
+package drive
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"time"
+
+	"godwit/internal/netloop"
+)
+
+// connectTimeout is how long connecting may take when the plan does not say.
+const connectTimeout = 10 * time.Second
+
+// dial connects the client after a delay, on a goroutine of its own.
+func (c *client) dial(after time.Duration) {
+	r := c.r
+	r.dialers.Go(func() {
+		if after > 0 {
+			t := time.NewTimer(after)
+			defer t.Stop()
+			select {
+			case <-t.C:
+			case <-r.ctx.Done():
+			}
+		}
+		select {
+		case r.sem <- struct{}{}:
+			defer func() { <-r.sem }()
+		case <-r.ctx.Done():
+		}
+		if r.ctx.Err() != nil {
+			c.end()
+			return
+		}
+		first := r.started.Load() == 0 || c.tries == 0 && !c.here
+		nc, err := c.connect()
+		if err == nil {
+			t := c.plan.Target
+			l := &netloop.Listener{Addr: t.Address, Tag: c}
+			if t.Network == "unix" {
+				l.Transport = netloop.Unix
+			}
+			if err = r.srv.Adopt(c.w.id, nc, l); err == nil && !first {
+				r.col.reconnected()
+			}
+		}
+		switch {
+		case err == nil:
+		case r.ctx.Err() != nil:
+			c.end()
+		default:
+			c.broken(err.Error())
+		}
+	})
+}
+
+func (c *client) connect() (net.Conn, error) {
+	t := c.plan.Target
+	timeout := c.r.plan.Retry.Timeout
+	if timeout == 0 {
+		timeout = connectTimeout
+	}
+	ctx, cancel := context.WithTimeout(c.r.ctx, timeout)
+	defer cancel()
+	var d net.Dialer
+	nc, err := d.DialContext(ctx, t.Network, t.Address)
+	if err != nil || t.TLS == nil {
+		return nc, err
+	}
+	tc := tls.Client(nc, t.TLS)
+	if err := tc.HandshakeContext(ctx); err != nil {
+		nc.Close()
+		return nil, err
+	}
+	return tc, nil
+}
