@@ -73,7 +73,7 @@ type Reply struct {
 	Misses int    // and that were not
 	Value  []byte // of the last key found
 	Text   []byte // error text, without line end
-	Silent bool   // the request was quiet and is done without an answer of its own: that is success, or the miss of a Get
+	Silent bool   // the request was quiet and is done without an answer of its own; Status and Misses say what that means
 }
 
 // Want is what a Codec has to know of a request to read its answer.

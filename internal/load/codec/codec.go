@@ -12,8 +12,16 @@ import (
 // New makes the codec that memtier_benchmark's users know as protocol.
 func New(protocol string) (load.Codec, error) {
 	switch protocol {
+	case "redis", "resp2":
+		return NewResp(2), nil
+	case "resp3":
+		return NewResp(3), nil
 	case "memcache_text":
 		return NewText(), nil
+	case "memcache_binary":
+		return NewBinary(), nil
+	case "memcache_meta":
+		return NewMeta(), nil
 	}
 	return nil, fmt.Errorf("protocol %q: unknown (use redis, resp2, resp3, memcache_text, memcache_binary, memcache_meta)", protocol)
 }

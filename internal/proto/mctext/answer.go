@@ -25,7 +25,14 @@ const (
 	WasTouched                     //
 	WasDeleted                     //
 	WasOK                          //
-	WasNumber                      // of incr and decr; memcached pads none
+	WasNumber                      // of incr and decr
+
+	// Meta. NF, NS and EX are the same as above.
+	WasDone  // HD
+	WasValue // VA
+	WasMiss  // EN
+	WasNop   // MN
+	WasDebug // ME
 )
 
 var (
@@ -37,13 +44,13 @@ func errLine(line []byte) error {
 	return fmt.Errorf("memcached text: %.60q is no answer to the request", line)
 }
 
-// blanks is the length of empty lines at the start of in: memcached 1.6.45 puts one behind the error that answers a get
+// blank is the length of an empty line at the start of in: memcached 1.6.45 puts one behind the error that answers a get
 // with a key too long.
-func blanks(in []byte) (n int) {
-	for len(in)-n >= 2 && in[n] == '\r' && in[n+1] == '\n' {
-		n += 2
+func blank(in []byte) (n int) {
+	if len(in) >= 2 && in[0] == '\r' && in[1] == '\n' {
+		return 2
 	}
-	return n
+	return 0
 }
 
 // cutAnswer is Cut for answers: in must not be longer than MaxAnswerLine without a line end.
@@ -69,7 +76,7 @@ func ScanLine(in []byte) (a Answer, text []byte, n int, err error) {
 	if len(in) >= 8 && string(in[:8]) == Stored {
 		return WasStored, in[:6], 8, nil
 	}
-	skip := blanks(in)
+	skip := blank(in)
 	line, n, err := cutAnswer(in[skip:])
 	if n == 0 {
 		return 0, nil, 0, err
@@ -119,7 +126,7 @@ func (v *Values) Reset() { *v = Values{} }
 func (v *Values) Scan(in []byte) (n int, err error) {
 	if v.at == 0 {
 		v.Hits, v.from, v.to, v.Value, v.Problem = 0, 0, 0, nil, nil
-		v.at = blanks(in)
+		v.at = blank(in)
 	}
 	for {
 		rest := in[v.at:]
@@ -190,4 +197,94 @@ func valueSize(line []byte) (size int, ok bool) {
 		return 0, false
 	}
 	return size, i == len(line) || line[i] == ' '
+}
+
+// MetaAnswer is an answer to a meta command. The slices point into the input.
+type MetaAnswer struct {
+	Answer Answer
+	Flags  []byte // return flags, separated by single spaces
+	Value  []byte // of VA
+	Line   []byte // the whole line without its end: the text of a Problem
+}
+
+// ScanMeta reads an answer to mg, ms, md, ma, me or mn.
+func ScanMeta(in []byte, a *MetaAnswer) (n int, err error) {
+	*a = MetaAnswer{}
+	skip := blank(in)
+	line, n, err := cutAnswer(in[skip:])
+	if n == 0 {
+		return 0, err
+	}
+	n += skip
+	a.Line = line
+	if len(line) < 2 {
+		return 0, errLine(line)
+	}
+	rest := line[2:]
+	if len(rest) > 0 && rest[0] != ' ' {
+		if !isProblem(line) {
+			return 0, errLine(line)
+		}
+		a.Answer = Problem
+		return n, nil
+	}
+	for len(rest) > 0 && rest[0] == ' ' {
+		rest = rest[1:]
+	}
+	a.Flags = rest
+	switch string(line[:2]) {
+	case "HD", "OK": // OK: before 1.6.0
+		a.Answer = WasDone
+	case "VA":
+		a.Answer = WasValue
+		size := 0
+		i := 0
+		for i < len(rest) && rest[i]-'0' <= 9 {
+			size = size*10 + int(rest[i]-'0')
+			i++
+		}
+		if i == 0 || i > 10 || size > maxBytes || i < len(rest) && rest[i] != ' ' {
+			return 0, errLine(line)
+		}
+		if n+size+2 > len(in) {
+			return 0, nil
+		}
+		if in[n+size] != '\r' || in[n+size+1] != '\n' {
+			return 0, errValue
+		}
+		a.Value = in[n : n+size]
+		n += size + 2
+		if a.Flags = rest[i:]; len(a.Flags) > 0 {
+			a.Flags = a.Flags[1:]
+		}
+	case "EN":
+		a.Answer = WasMiss
+	case "NF":
+		a.Answer = WasNotFound
+	case "NS":
+		a.Answer = WasNotStored
+	case "EX":
+		a.Answer = WasExists
+	case "MN":
+		a.Answer = WasNop
+	case "ME":
+		a.Answer = WasDebug
+	default:
+		return 0, errLine(line)
+	}
+	return n, nil
+}
+
+// Flag finds the return flag c: what stands behind its letter.
+func (a *MetaAnswer) Flag(c byte) (arg []byte, ok bool) {
+	for i := 0; ; {
+		tok, end := Next(a.Flags, i)
+		if len(tok) == 0 {
+			return nil, false
+		}
+		if tok[0] == c {
+			return tok[1:], true
+		}
+		i = end
+	}
 }

@@ -85,30 +85,35 @@ func AppendDelete(b, key []byte, noreply bool) []byte {
 	return appendEnd(b, noreply)
 }
 
-// AppendMeta appends a meta command without data: verb is two letters, flags is what follows the key, without leading
-// space.
-func AppendMeta(b []byte, verb string, key, flags []byte) []byte {
+// A meta command is begun by AppendMeta or AppendMetaSet and goes on with flags (AppendWords, AppendFlag, AppendMark);
+// AppendMetaEnd ends it. The value of an ms and another AppendMetaEnd follow.
+
+// AppendMeta begins a meta command without data. verb is two letters.
+func AppendMeta(b []byte, verb string, key []byte) []byte {
 	b = append(b, verb...)
 	b = append(b, ' ')
-	b = append(b, key...)
-	if len(flags) > 0 {
-		b = append(b, ' ')
-		b = append(b, flags...)
-	}
-	return append(b, lineEnd...)
+	return append(b, key...)
 }
 
-// AppendMetaSet appends an ms and its value.
-func AppendMetaSet(b, key, flags, value []byte) []byte {
+// AppendMetaSet begins an ms of a value of n bytes.
+func AppendMetaSet(b, key []byte, n int) []byte {
 	b = append(b, "ms "...)
 	b = append(b, key...)
 	b = append(b, ' ')
-	b = bytesx.AppendUint(b, uint64(len(value)))
-	if len(flags) > 0 {
-		b = append(b, ' ')
-		b = append(b, flags...)
-	}
-	b = append(b, lineEnd...)
-	b = append(b, value...)
-	return append(b, lineEnd...)
+	return bytesx.AppendUint(b, uint64(n))
 }
+
+// AppendWords appends flags as they are, separated by spaces.
+func AppendWords(b, flags []byte) []byte {
+	if len(flags) == 0 {
+		return b
+	}
+	b = append(b, ' ')
+	return append(b, flags...)
+}
+
+// AppendMark appends a flag without argument.
+func AppendMark(b []byte, c byte) []byte { return append(b, ' ', c) }
+
+// AppendMetaEnd ends a line, or the value behind it.
+func AppendMetaEnd(b []byte) []byte { return append(b, lineEnd...) }
