@@ -31,9 +31,10 @@ type segment struct {
 	gen        uint32 // flush generation; set while nobody else knows the segment, then constant
 	pins       int32  // atomic: replies that point into it
 	opened     int64  // atomic: timeline ms; the due histogram counts from here
+	born       uint32 // second of the timeline in which it was opened, then constant
+	must       uint32 // atomic: second by which a sweep has to look into it for the sake of one item; 0: none
 	due        [dueBuckets]uint32
-	_          [8]byte // neighbours share no cache line
-}
+} // of two cache lines, which no neighbour shares
 
 var _ [128]byte = [unsafe.Sizeof(segment{})]byte{}
 
@@ -160,11 +161,49 @@ func (l *Log) Pin(ref uint64) int32 {
 // Unpin ends a Pin.
 func (l *Log) Unpin(seg int32) { atomic.AddInt32(&l.segs[seg].pins, -1) }
 
-// Due notes that size bytes of the segment of ref expire at ms.
-func (l *Log) Due(ref uint64, size int, ms int64) {
+// Due notes that an item of size bytes in the segment of ref expires at ms, and had so many seconds to live when that was
+// set.
+func (l *Log) Due(ref uint64, size int, ms int64, had uint32) {
 	s := &l.segs[l.Segment(ref)]
 	b := bits.Len64(uint64(max(ms-atomic.LoadInt64(&s.opened), 0)) / 1000)
 	atomic.AddUint32(&s.due[min(b, dueBuckets-1)], uint32(size))
+	if by, m := latest(second(ms), had), atomic.LoadUint32(&s.must); m == 0 || by < m {
+		s.sweepBy(by)
+	}
+}
+
+// sweepBy notes the second by which something has to be swept.
+func (s *segment) sweepBy(sec uint32) {
+	for {
+		m := atomic.LoadUint32(&s.must)
+		if m != 0 && m <= sec || atomic.CompareAndSwapUint32(&s.must, m, sec) {
+			return
+		}
+	}
+}
+
+// An expired item that nobody asks for is gone a minute after it expired, or a tenth of the time it had to live if that is
+// more. These are a little less, for the time that a pass of the sweeper takes.
+const (
+	lateLeast = 50 // seconds
+	latePart  = 11
+)
+
+// latest is the second by which an item is to be swept that expires in second sec and had so many to live.
+func latest(sec, had uint32) uint32 { return sec + max(lateLeast, had/latePart) }
+
+// second of the timeline, or one that never comes.
+func second(ms int64) uint32 { return uint32(min(uint64(ms)/1000, 1<<31)) }
+
+// had is about how many seconds an item of segment s that expires at ms had to live. The last access of one that nobody read
+// is when it was stored. For others the age of the segment has to do: were it the access again, a busy item with little time
+// left would have its segment walked over and over.
+func (l *Log) had(it Item, s int32, ms int64) uint32 {
+	sec := second(ms)
+	if it.Has(Fetched) {
+		return sec - min(sec, l.segs[s].born)
+	}
+	return (sec - it.Access()) & accMask
 }
 
 // take gives a segment to write to, or -1. relocating writers may use the reserve. l.mu is held.

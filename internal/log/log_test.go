@@ -249,8 +249,8 @@ func TestDue(t *testing.T) {
 		w.Open(0, now, false)
 		h := Head{KLen: 1, VLen: 100, Expiry: now + c.in}
 		h.Normalize()
-		_, ref := w.Put(&h, []byte("k"))
-		if got := w.Aged(now + c.passed); got != c.due {
+		it, ref := w.Put(&h, []byte("k"))
+		if got := w.Aged(now+c.passed, false); got != c.due {
 			t.Errorf("due in %d ms: after %d ms aged is %v", c.in, c.passed, got)
 		}
 		w.Seal()
@@ -260,7 +260,8 @@ func TestDue(t *testing.T) {
 		}
 		if v.Seg >= 0 {
 			var left Dues
-			left.Add(h.Size(), now+c.passed+1_000_000, now+c.passed)
+			it.SetExpiry(now + c.passed + 1_000_000)
+			l.Left(&left, &v, it, h.Size(), now+c.passed)
 			l.Swept(&v, now+c.passed, &left)
 			if v = l.SweepNext(0, now+c.passed, 0, false); v.Seg >= 0 {
 				t.Errorf("due in %d ms: swept again at once", c.in)

@@ -143,5 +143,5 @@ func (l *Log) RegionBytes() (bytes [evict.Queues]int64) {
 // Layout names what the meaning of the bytes of segments and metas depends on.
 func Layout() string {
 	order := uint16(1)
-	return fmt.Sprintf("log 1 %d/%d/%d", unsafe.Sizeof(segment{}), dueBuckets, *(*byte)(unsafe.Pointer(&order)))
+	return fmt.Sprintf("log 2 %d/%d/%d", unsafe.Sizeof(segment{}), dueBuckets, *(*byte)(unsafe.Pointer(&order)))
 }

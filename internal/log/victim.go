@@ -135,8 +135,9 @@ func (l *Log) Next(v *Victim) (it Item, ref uint64, size int, ok bool) {
 }
 
 // SweepNext pins the next sealed segment from place at on in which at least a share of 1/8, or everything that has an
-// expiry, is due at now (with full: anything), or whose generation is older than gen. Its items may then be walked with
-// Next and unlinked; Swept ends that. The place to go on from is Seg+1; Seg is -1 when there is none up to the end.
+// expiry, is due at now, or anything for long (with full: may be due), or whose generation is older than gen. Its items may
+// then be walked with Next and unlinked; Swept ends that. The place to go on from is Seg+1; Seg is -1 when there is none up
+// to the end.
 func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +146,9 @@ func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 		if g.state != sealed || l.live(s) == 0 {
 			continue
 		}
-		if due, all := g.dueAt(now); g.gen < gen || due > 0 && (full || due >= all || due*8 >= uint64(g.used)) {
+		due, maybe, all := g.dueAt(now)
+		if g.gen < gen || g.late(now) || full && maybe || due > 0 && (due >= all || due*8 >= uint64(g.used)) {
+			atomic.StoreUint32(&g.must, 0) // what changes its expiry from here on notes it again
 			atomic.AddInt32(&g.pins, 1)
 			l.sweeping.Add(1)
 			return Victim{Seg: s, Queue: g.queue, Gen: g.gen, used: g.used, pos: first(s)}
@@ -154,8 +157,14 @@ func (l *Log) SweepNext(at int32, now int64, gen uint32, full bool) Victim {
 	return Victim{Seg: -1}
 }
 
-// dueAt is how many bytes are surely due at now, and how many have an expiry at all.
-func (g *segment) dueAt(now int64) (due, all uint64) {
+// late says whether an item has been due for long.
+func (g *segment) late(now int64) bool {
+	m := atomic.LoadUint32(&g.must)
+	return m != 0 && m <= second(now)
+}
+
+// dueAt is how many bytes are surely due at now, whether any may be, and how many have an expiry at all.
+func (g *segment) dueAt(now int64) (due uint64, maybe bool, all uint64) {
 	passed := uint64(max(now-atomic.LoadInt64(&g.opened), 0)) / 1000
 	for b := range g.due {
 		n := uint64(atomic.LoadUint32(&g.due[b]))
@@ -163,8 +172,9 @@ func (g *segment) dueAt(now int64) (due, all uint64) {
 		if uint64(1)<<b <= passed+1 {
 			due += n
 		}
+		maybe = maybe || n > 0 && uint64(1)<<b <= 2*(passed+1)
 	}
-	return due, all
+	return due, maybe, all
 }
 
 // Swept unpins the segment and replaces what is known of its expiries: left lists bytes by expiry, as Due would count.
@@ -173,7 +183,10 @@ func (l *Log) Swept(v *Victim, now int64, left *Dues) {
 	l.mu.Lock()
 	atomic.StoreInt64(&g.opened, now)
 	for b := range g.due {
-		atomic.StoreUint32(&g.due[b], left[b])
+		atomic.StoreUint32(&g.due[b], left.bytes[b])
+	}
+	if left.must != 0 {
+		g.sweepBy(left.must)
 	}
 	l.mu.Unlock()
 	l.Unpin(v.Seg)
@@ -183,11 +196,26 @@ func (l *Log) Swept(v *Victim, now int64, left *Dues) {
 // Sweeping says whether a segment is kept by a sweep.
 func (l *Log) Sweeping() bool { return l.sweeping.Load() != 0 }
 
-// Dues counts bytes by the time until they expire.
-type Dues [dueBuckets]uint32
+// Dues is what is known of the expiries in a segment: bytes by the time until they expire, and when the segment has to be
+// looked into next.
+type Dues struct {
+	bytes [dueBuckets]uint32
+	must  uint32
+}
 
-// Add counts size bytes that expire at ms, seen from now.
-func (d *Dues) Add(size int, ms, now int64) {
+// Left counts an item of the victim that stays, seen from now.
+func (l *Log) Left(d *Dues, v *Victim, it Item, size int, now int64) {
+	ms := it.Expiry()
 	b := bits.Len64(uint64(max(ms-now, 0)) / 1000)
-	d[min(b, dueBuckets-1)] += uint32(size)
+	d.bytes[min(b, dueBuckets-1)] += uint32(size)
+	d.by(latest(second(ms), l.had(it, v.Seg, ms)))
+}
+
+// Again has the segment looked into soon: this walk was broken off.
+func (d *Dues) Again(now int64) { d.by(second(now)) }
+
+func (d *Dues) by(sec uint32) {
+	if d.must == 0 || sec < d.must {
+		d.must = max(sec, 1)
+	}
 }

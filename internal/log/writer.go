@@ -38,7 +38,7 @@ func (w *Writer) Open(gen uint32, now int64, relocating bool) bool {
 	}
 	w.seal()
 	g := &l.segs[s]
-	*g = segment{state: open, queue: w.queue, gen: gen, opened: now, prev: -1, next: -1}
+	*g = segment{state: open, queue: w.queue, gen: gen, opened: now, born: second(now), prev: -1, next: -1}
 	w.seg, w.pos = s, 0
 	if s == 0 {
 		w.pos = 8 // reference 0 means none
@@ -85,7 +85,7 @@ func (w *Writer) Put(h *Head, key []byte) (Item, uint64) {
 	n := h.Size()
 	w.pos += uint32(n)
 	if h.Expiry != 0 {
-		w.l.Due(uint64(off)/8, n, h.Expiry)
+		w.l.Due(uint64(off)/8, n, h.Expiry, w.l.had(it, w.seg, h.Expiry))
 	}
 	return it, uint64(off) / 8
 }
@@ -97,7 +97,7 @@ func (w *Writer) Copy(it Item, n int) (Item, uint64) {
 	copy(unsafe.Slice((*byte)(dst.p), n), unsafe.Slice((*byte)(it.p), n))
 	w.pos += uint32(n)
 	if it.Has(HasExpiry) {
-		w.l.Due(uint64(off)/8, n, it.Expiry())
+		w.l.Due(uint64(off)/8, n, it.Expiry(), w.l.had(it, w.seg, it.Expiry()))
 	}
 	return dst, uint64(off) / 8
 }
@@ -118,7 +118,7 @@ func (w *Writer) Widen(it Item, cas uint64) {
 	h.write(it.p)
 	w.pos += uint32(h.Size() - n)
 	if h.Expiry != 0 {
-		w.l.Due(w.l.ref(it), h.Size()-n, h.Expiry)
+		w.l.Due(w.l.ref(it), h.Size()-n, h.Expiry, w.l.had(it, w.seg, h.Expiry))
 	}
 }
 
@@ -132,11 +132,12 @@ func (w *Writer) Undo(ref uint64) {
 	w.pos = uint32(int64(ref*8) - int64(w.seg)<<w.l.shift)
 }
 
-// Aged says whether items of the open segment are due: it should be sealed so that it can be swept.
-func (w *Writer) Aged(now int64) bool {
+// Aged says whether items of the open segment are due, or with full may be: it should be sealed so that it can be swept.
+func (w *Writer) Aged(now int64, full bool) bool {
 	if w.seg < 0 {
 		return false
 	}
-	due, _ := w.l.segs[w.seg].dueAt(now)
-	return due > 0
+	g := &w.l.segs[w.seg]
+	due, maybe, _ := g.dueAt(now)
+	return due > 0 || g.late(now) || full && maybe
 }

@@ -185,7 +185,7 @@ func (e *Entry) SetExpiry(ms int64) {
 		h.Expiry = ms
 		e.rewrite(&h)
 	} else if ms != 0 {
-		e.l.s.log.Due(e.slot.Ref(), e.item.Size(), ms)
+		e.l.s.log.Due(e.slot.Ref(), e.item.Size(), ms, uint32(max(ms-e.l.now, 0)/1000))
 	}
 	e.l.s.emit(Stored, e.item)
 }

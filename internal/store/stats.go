@@ -41,14 +41,14 @@ type ClassStats struct {
 
 // stats are a Local's own; published under mu.
 type stats struct {
-	total, copied, checked uint64
-	class                  [64]ClassStats
-	dirty                  uint64 // classes changed since Publish
+	total, copied uint64
+	class         [64]ClassStats
+	dirty         uint64 // classes changed since Publish
 
 	mu  sync.Mutex
 	pub struct {
-		total, copied, checked uint64
-		class                  [64]ClassStats
+		total, copied uint64
+		class         [64]ClassStats
 	}
 }
 
@@ -152,6 +152,13 @@ func (l *Local) lazily(it log.Item) {
 	}
 }
 
+// checked counts an item that the sweeper looks at, and gives its class.
+func (l *Local) checked(it log.Item) (class int) {
+	class, _, c := l.classOf(it)
+	c.SweptChecked++
+	return class
+}
+
 func (l *Local) sweptItem(it log.Item) {
 	_, _, c := l.classOf(it)
 	c.Swept++
@@ -177,7 +184,7 @@ func (l *Local) Publish() {
 		i := bits.TrailingZeros64(d)
 		st.pub.class[i] = st.class[i]
 	}
-	st.pub.total, st.pub.copied, st.pub.checked = st.total, st.copied, st.checked
+	st.pub.total, st.pub.copied = st.total, st.copied
 	st.mu.Unlock()
 	st.dirty = 0
 }
@@ -189,7 +196,6 @@ func (s *Store) Stats() (t Stats) {
 		p := &l.stats.pub
 		t.TotalItems += p.total
 		t.CopiedBytes += p.copied
-		t.SweptChecked += p.checked
 		for i := range p.class {
 			t.Class[i].add(&p.class[i])
 		}
@@ -205,6 +211,7 @@ func (s *Store) Stats() (t Stats) {
 		t.ExpiredUnfetched += c.ExpiredUnfetched
 		t.Reclaimed += c.Reclaimed
 		t.Swept += c.Swept
+		t.SweptChecked += c.SweptChecked
 		t.OutOfMemory += c.OutOfMemory
 	}
 	n := s.log.Counts()

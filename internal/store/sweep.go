@@ -17,8 +17,8 @@ type sweeper struct {
 	quit chan struct{}
 	done sync.WaitGroup
 	end  sync.Once
-	mu   sync.Mutex   // held during a pass; before all other locks
-	full atomic.Int32 // of a pass over everything: fullNone, fullAsked or fullRuns
+	mu   sync.Mutex    // held during a pass; before all other locks
+	full atomic.Uint64 // classes (bit c for class c) that a pass over everything is asked for or at work on; 0: none
 }
 
 const (
@@ -87,7 +87,8 @@ func (w *sweeper) shrink(l *Local) {
 	}
 }
 
-// sealAged closes open segments in which something is due, so that the pass can look into them.
+// sealAged closes open segments in which something is due, or may be if everything is asked for, so that the pass can look
+// into them.
 func (w *sweeper) sealAged(s *Store, l *Local) {
 	for i := range s.lanes {
 		ln := &s.lanes[i]
@@ -95,7 +96,7 @@ func (w *sweeper) sealAged(s *Store, l *Local) {
 			continue
 		}
 		for q := range ln.w {
-			if ln.w[q].Aged(l.now) || s.stale.Load() {
+			if ln.w[q].Aged(l.now, w.full.Load() != 0) || s.stale.Load() {
 				ln.w[q].Seal()
 			}
 		}
@@ -108,18 +109,22 @@ func (w *sweeper) pass(l *Local) {
 	s := l.s
 	gen := s.gen.Load()
 	flushing := s.stale.Load()
-	full := w.full.CompareAndSwap(fullAsked, fullRuns)
+	classes := w.full.Load()
+	full := classes != 0
+	if !full {
+		classes = AllClasses
+	}
 	for at := int32(0); !w.quitting(); {
 		v := s.log.SweepNext(at, l.now, gen, full)
 		if v.Seg < 0 {
 			break
 		}
 		at = v.Seg + 1
-		w.walk(l, &v, gen)
+		w.walk(l, &v, gen, classes)
 	}
 	if full {
 		l.Publish()
-		w.full.Store(fullNone)
+		w.full.Store(0)
 	}
 	if flushing && !s.log.Older(gen) {
 		s.flushing.Lock()
@@ -130,8 +135,8 @@ func (w *sweeper) pass(l *Local) {
 	}
 }
 
-// walk unlinks the dead items of one pinned segment.
-func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
+// walk unlinks what was flushed and, of some classes, what expired in one pinned segment.
+func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32, classes uint64) {
 	s := l.s
 	var left log.Dues
 	for n := 0; ; {
@@ -143,6 +148,7 @@ func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
 			n = 0
 			l.Turn(s.clock.Ms())
 			if w.quitting() {
+				left.Again(l.now)
 				break
 			}
 		}
@@ -155,13 +161,13 @@ func (w *sweeper) walk(l *Local, v *log.Victim, gen uint32) {
 		st.mu.Lock()
 		var region mem.Handle
 		if slot := st.table.FindRef(s.pool, index.Tag(hash), ref); slot != nil {
-			l.stats.checked++
-			if at := it.Expiry(); flushed || at != 0 && at <= l.now {
+			class := l.checked(it)
+			if at := it.Expiry(); flushed || at != 0 && at <= l.now && classes>>class&1 != 0 {
 				region = l.unlinkAt(st, slot, hash, it, ref)
 				l.sweptItem(it)
 				s.emit(Reclaimed, it)
 			} else if at != 0 {
-				left.Add(size, at, l.now)
+				s.log.Left(&left, v, it, size, l.now)
 			}
 		}
 		st.mu.Unlock()
@@ -184,16 +190,13 @@ func (s *Store) Flush() {
 // FlushAt makes every item stored before dead when the timeline reaches ms. One is pending at a time; 0 cancels.
 func (s *Store) FlushAt(ms int64) { s.flushAt.Store(ms) }
 
-const (
-	fullNone = iota
-	fullAsked
-	fullRuns
-)
+// AllClasses are memcached's size classes, as a set.
+const AllClasses = ^uint64(0)
 
-// Sweep has everything that is due removed now, in the background, where otherwise little of it may wait for more. It says
-// false while an earlier call is still at work.
-func (s *Store) Sweep() bool {
-	if !s.sweep.full.CompareAndSwap(fullNone, fullAsked) {
+// Sweep has everything of the given classes (bit c for class c, not none) that is due removed now, in the background, where
+// otherwise little of it may wait for more. It says false while an earlier call is still at work.
+func (s *Store) Sweep(classes uint64) bool {
+	if !s.sweep.full.CompareAndSwap(0, classes) {
 		return false
 	}
 	s.sweep.kick()
@@ -201,4 +204,4 @@ func (s *Store) Sweep() bool {
 }
 
 // Sweeping says whether what Sweep asked for is still to be done.
-func (s *Store) Sweeping() bool { return s.sweep.full.Load() != fullNone }
+func (s *Store) Sweeping() bool { return s.sweep.full.Load() != 0 }

@@ -8,7 +8,7 @@ import (
 )
 
 // The crawler of memcached looks for expired items. Here the engine's background sweep does that unasked; crawl has it
-// look through everything now. Enable, disable, sleep and tocrawl change what stats settings shows and whether the verbs
+// look through everything of the named classes now. Enable, disable, sleep and tocrawl change what stats settings shows and whether the verbs
 // are allowed.
 
 // Answers of lru_crawler.
@@ -17,6 +17,7 @@ const (
 	crawlerSleep   = "CLIENT_ERROR sleep must be one second or less\r\n"
 	crawlerBusy    = "BUSY currently processing crawler request\r\n"
 	crawlerClass   = "BADCLASS invalid class id\r\n"
+	crawlerNone    = "NOTSTARTED no items to crawl\r\n"
 	crawlerUnknown = "ERROR an unknown error happened\r\n"
 	noMetadump     = "ERROR metadump not allowed\r\n"
 	noMgdump       = "ERROR key dump not allowed\r\n"
@@ -106,7 +107,7 @@ func crawlerSetTocrawl(_ *Text, w *Worker, arg []byte, out *bytesx.Out) Verdict 
 }
 
 func crawlerCrawl(_ *Text, w *Worker, arg []byte, out *bytesx.Out) Verdict {
-	_, ok := classList(arg)
+	classes, ok := classList(arg)
 	switch {
 	case !w.crawlerOn():
 		reply(out, mctext.CrawlerOff)
@@ -114,7 +115,9 @@ func crawlerCrawl(_ *Text, w *Worker, arg []byte, out *bytesx.Out) Verdict {
 		reply(out, crawlerUnknown)
 	case !ok:
 		reply(out, crawlerClass)
-	case !w.Store.Sweep():
+	case classes == 0:
+		reply(out, crawlerNone)
+	case !w.Store.Sweep(classes):
 		reply(out, crawlerBusy)
 	default:
 		w.admin.crawls.Add(1)
@@ -149,6 +152,8 @@ func (t *Text) dump(w *Worker, arg []byte, d *dump, notAllowed, pipelined string
 		reply(out, pipelined)
 	case !ok:
 		reply(out, crawlerClass)
+	case d.classes == 0:
+		reply(out, crawlerNone)
 	default:
 		reply(out, mctext.OK)
 		return t.begins(w, d, out)

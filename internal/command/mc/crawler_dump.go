@@ -16,7 +16,7 @@ const partBytes = 64 << 10
 type dump struct {
 	w       *Worker
 	row     func(d *dump, b []byte, v *store.View, class int) []byte
-	classes [64]bool
+	classes uint64 // bit c for class c
 	end     string
 	items   int // still to list at most; 0: all (cachedump)
 	bytes   int // still to answer at most; 0: any number
@@ -43,7 +43,7 @@ func (d *dump) drop(*Worker) {}
 
 func (d *dump) item(v *store.View, out *bytesx.Out) {
 	class := d.w.Store.ClassOf(len(v.Key), v.Len, v.Flags)
-	if d.full || !d.classes[class] {
+	if d.full || d.classes>>class&1 == 0 {
 		return
 	}
 	from := len(out.Buf)
@@ -130,11 +130,10 @@ func statsCachedump(t *Text, w *Worker, r *mctext.Request, out *bytesx.Out) Verd
 		reply(out, bad)
 	case !ok1 || !ok2:
 		reply(out, mctext.BadFormat)
-	case int(class) >= len(dump{}.classes):
+	case class > 63:
 		reply(out, badClass)
 	default:
-		d := &dump{row: (*dump).cachedumpRow, end: mctext.End, items: int(limit), bytes: most}
-		d.classes[class] = true
+		d := &dump{row: (*dump).cachedumpRow, classes: 1 << class, end: mctext.End, items: int(limit), bytes: most}
 		return t.begins(w, d, out)
 	}
 	return More

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"godwit/internal/bytesx"
 )
@@ -91,6 +92,48 @@ func TestCachedumpLimit(t *testing.T) {
 	}
 	if total < 2<<20 || total > 2<<20+1000 {
 		t.Errorf("%d bytes", total)
+	}
+}
+
+// TestCrawlClasses: a crawl takes what expired in the classes it is given, however little that is, and nothing else.
+func TestCrawlClasses(t *testing.T) {
+	w := binWorker(t)
+	const n = 50
+	for i := range n {
+		w.Put(&StoreOp{Key: fmt.Appendf(nil, "small%d", i), Expiry: w.Expiry(100)}, nil)
+		w.Put(&StoreOp{Key: fmt.Appendf(nil, "large%d", i), Expiry: w.Expiry(100)}, make([]byte, 500))
+		w.Put(&StoreOp{Key: fmt.Appendf(nil, "stays%d", i), Expiry: w.Expiry(1000)}, make([]byte, 1000))
+	}
+	small, large := w.Store.ClassOf(7, 0, 0), w.Store.ClassOf(7, 500, 0)
+	w.Clock.Shift(101_000)
+	w.L.Turn(w.Clock.Ms())
+	crawl := func(classes string) {
+		t.Helper()
+		var out bytesx.Out
+		(&Text{}).Feed(w, []byte("lru_crawler crawl "+classes+"\r\n"), &out)
+		if got := string(out.Buf); got != "OK\r\n" {
+			t.Fatalf("crawl %s: %q", classes, got)
+		}
+		for until := time.Now().Add(10 * time.Second); w.Store.Sweeping(); time.Sleep(time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatal("the crawl does not end")
+			}
+		}
+	}
+	swept := func() (int, int, uint64) {
+		s := w.Store.Stats()
+		return int(s.Class[small].Swept), int(s.Class[large].Swept), s.Swept
+	}
+	crawl(fmt.Sprintf("%d,63", large))
+	if s, l, all := swept(); s != 0 || l != n || all != n {
+		t.Errorf("of class %d: swept %d small, %d large, %d in all", large, s, l, all)
+	}
+	crawl("all")
+	if s, l, all := swept(); s != n || l != n || all != 2*n {
+		t.Errorf("of all classes: swept %d small, %d large, %d in all", s, l, all)
+	}
+	if s := w.Store.Stats(); s.Class[small].SweptChecked < 2*n || s.Items != n {
+		t.Errorf("%d items, %d of class %d were looked at", s.Items, s.Class[small].SweptChecked, small)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"godwit/internal/bytesx"
 	"godwit/internal/proto/mctext"
+	"godwit/internal/store"
 )
 
 // statsRow is a sub-command of stats. Like memcached the words are compared over the length that the client sent, in this
@@ -180,23 +181,20 @@ func statsConns(_ *Text, w *Worker, _ *mctext.Request, out *bytesx.Out) Verdict 
 	return More
 }
 
-// classList reads "all" or a list of classes such as "1,2,5"; empty places in it do not matter.
-func classList(arg []byte) (set [64]bool, ok bool) {
+// classList reads "all" or a list of classes such as "1,2,5", as a set (bit c for class c); empty places in it do not matter.
+func classList(arg []byte) (set uint64, ok bool) {
 	if string(arg) == "all" {
-		for i := range set {
-			set[i] = true
-		}
-		return set, true
+		return store.AllClasses, true
 	}
 	for one := range bytes.SplitSeq(arg, []byte(",")) {
 		if len(one) == 0 {
 			continue
 		}
-		n, good := mctext.U32(one)
-		if !good || n < 1 || n > 63 {
-			return set, false
+		n, good := bytesx.LooseUint(one)
+		if !good || one[0] == '-' || n < 1 || n > 63 {
+			return 0, false
 		}
-		set[n] = true
+		set |= 1 << n
 	}
-	return set, len(arg) > 0
+	return set, true
 }
