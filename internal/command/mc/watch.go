@@ -12,10 +12,9 @@ const (
 	WatchMutations                    // Logger.Store
 	WatchEvictions                    // Logger.evicted, from the store
 	WatchConns                        // Env.ConnOpened, Env.ConnClosed
-	WatchSystem
-	WatchDeletions // Logger.Delete
-	WatchRaw       // memcached has the word, and no line for it
-	WatchPrefixes  // stats detail on: see Worker.Detail
+	WatchSystem                       // Logger.sweeps
+	WatchDeletions                    // Logger.Delete
+	WatchPrefixes                     // stats detail on: see Worker.Detail
 )
 
 // watchWords are the words behind watch, in the order in which they are compared, over the length that was sent.
@@ -23,7 +22,7 @@ var watchWords = []struct {
 	word string
 	bits uint32
 }{
-	{"rawcmds", WatchRaw},
+	{"rawcmds", 0}, // memcached has the word, and no line for it
 	{"evictions", WatchEvictions},
 	{"fetchers", WatchFetchers},
 	{"mutations", WatchMutations},

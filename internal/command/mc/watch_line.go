@@ -95,6 +95,29 @@ func (l *Logger) evicted(e *Env, v *store.View) {
 	})
 }
 
+// sweeps logs what the sweeper did since seen, in the words of memcached's crawler: a line for each class of which it looked
+// at something. It gives what there is to see now; seen nil: nothing is logged.
+func (l *Logger) sweeps(e *Env, seen *store.Stats) *store.Stats {
+	now := e.Store.Stats()
+	if seen == nil {
+		return &now
+	}
+	for class := range now.Class {
+		examined := now.Class[class].SweptChecked - seen.Class[class].SweptChecked
+		if examined == 0 {
+			continue
+		}
+		reclaimed := now.Class[class].Swept - seen.Class[class].Swept
+		l.log(WatchSystem, "lru_crawler", func(b []byte) []byte {
+			b = bytesx.AppendUint(append(b, " crawler="...), uint64(class))
+			b = bytesx.AppendUint(append(b, " lru=cold low_mark="...), examined/100+1)
+			b = bytesx.AppendUint(append(b, " next_reclaims=0 since_run=0 next_run=1 elapsed=0 examined="...), examined)
+			return bytesx.AppendUint(append(b, " reclaimed="...), reclaimed)
+		})
+	}
+	return &now
+}
+
 // conn logs a connection that opens or closes.
 func (l *Logger) conn(kind string, ev *ConnEvent) {
 	l.log(WatchConns, kind, func(b []byte) []byte {

@@ -13,6 +13,8 @@ const (
 	// Watchers are told about new lines so often, instead of once per line: telling may take a system call, which must
 	// not be made under the lock of a stripe.
 	tellEvery = 5 * time.Millisecond
+	// The sweeper is looked at so often for what it did; it makes a pass a second.
+	sweepsEvery = time.Second
 )
 
 // Logger hands lines about what happens to the clients that watch. The zero value is ready. Lines are made under mu, which
@@ -62,7 +64,7 @@ func (l *Logger) watch(e *Env, c Conn, bits uint32) *watcher {
 	l.changed(e)
 	if !l.telling {
 		l.telling = true
-		go l.tell() // ends with the last watcher
+		go l.tell(e) // ends with the last watcher
 	}
 	return w
 }
@@ -97,12 +99,20 @@ func (l *Logger) watching(id int) bool {
 	return false
 }
 
-// tell wakes the connections of watchers that have news, as long as there are watchers.
-func (l *Logger) tell() {
+// tell wakes the connections of watchers that have news, and logs what the sweeper does, as long as there are watchers.
+func (l *Logger) tell(e *Env) {
 	t := time.NewTicker(tellEvery)
 	defer t.Stop()
 	var conns []Conn
-	for range t.C {
+	var seen *store.Stats
+	var next time.Time
+	for now := range t.C {
+		if e.Watch.Load()&WatchSystem == 0 {
+			seen = nil
+		} else if seen == nil || !now.Before(next) {
+			next = now.Add(sweepsEvery)
+			seen = l.sweeps(e, seen)
+		}
 		l.mu.Lock()
 		if len(l.watchers) == 0 {
 			l.telling = false

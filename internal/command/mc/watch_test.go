@@ -129,6 +129,32 @@ func TestWatchEvictions(t *testing.T) {
 	}
 }
 
+// TestWatchSystem: lines about passes of the sweeper, in the form of memcached's crawler.
+func TestWatchSystem(t *testing.T) {
+	w := binWorker(t)
+	c := &sleeper{id: 1}
+	x := w.Log.watch(w.Env, c, WatchSystem)
+	defer x.drop(w)
+	time.Sleep(5 * tellEvery) // until it is seen that nothing was swept yet
+	for i := range 10 {
+		w.Put(&StoreOp{Key: fmt.Appendf(nil, "key%d", i), Expiry: w.Expiry(100)}, nil)
+	}
+	w.Clock.Shift(101_000)
+	w.Store.Sweep(store.AllClasses)
+	for until := time.Now().Add(10 * time.Second); c.wakes.Load() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("never woken")
+		}
+	}
+	var out bytesx.Out
+	x.next(w, nil, &out)
+	line := regexp.MustCompile(`^ts=\d+\.\d+ gid=\d+ type=lru_crawler crawler=1 lru=cold low_mark=1 next_reclaims=0 ` +
+		`since_run=0 next_run=1 elapsed=0 examined=10 reclaimed=10\n$`)
+	if !line.Match(out.Buf) {
+		t.Errorf("%q", out.Buf)
+	}
+}
+
 // TestWatchConcurrent has watchers come and go while loops log and an admin looks on.
 func TestWatchConcurrent(t *testing.T) {
 	w := binWorker(t)
