@@ -162,3 +162,8 @@ type Retry struct {
 	Factor  float64       // by which the delay grows; 0: it does not
 	Timeout time.Duration // of connecting, and of a connection that has requests unanswered and hears nothing; 0: none
 }
+
+// Planner makes the Plan of a face (memtier, crusher, ycsb) from its command line, args without the name of the face: for
+// the run-th run, counted from 0, and for one of several machines that share the load: the part-th of parts, counted from
+// 0. The parts together send what one machine alone would: their clients, rates and key sequences are disjoint shares.
+type Planner func(args []string, run, part, parts int) (*Plan, error)

@@ -173,10 +173,11 @@ func shrink(h *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	small := hdrhistogram.New(64, max(h.Max(), 1<<12), 2)
+	top := h.Max()
+	small := hdrhistogram.New(64, max(top, 1<<12), 2)
 	for _, b := range h.Distribution() {
 		if b.Count > 0 {
-			small.RecordValues(min(b.To, h.Max()), b.Count)
+			small.RecordValues(min(b.To, top), b.Count)
 		}
 	}
 	return small

@@ -43,10 +43,18 @@ type run struct {
 	col *collector
 }
 
-// Run runs the plan until its end, or until ctx is cancelled: then the result is marked as interrupted. watch, if not nil,
-// gets a Snapshot each second, from one goroutine. Run returns an error when the load could not run: no client could
-// connect, or the plan makes no sense. Everything else that goes wrong is in the result.
-func Run(ctx context.Context, plan *load.Plan, watch func(*result.Snapshot)) (*result.Run, error) {
+// Hooks of a run; each may be nil.
+type Hooks struct {
+	// Ready is called when all connections are open; the load starts when it returns, unless with an error.
+	Ready func(ctx context.Context) error
+	// Watch gets a Snapshot each second, from one goroutine.
+	Watch func(*result.Snapshot)
+}
+
+// Run runs the plan until its end, or until ctx is cancelled: then the result is marked as interrupted. Run returns an
+// error when the load could not run: no client could connect, or the plan makes no sense. Everything else that goes wrong
+// is in the result.
+func Run(ctx context.Context, plan *load.Plan, hooks Hooks) (*result.Run, error) {
 	if err := check(plan); err != nil {
 		return nil, err
 	}
@@ -68,7 +76,7 @@ func Run(ctx context.Context, plan *load.Plan, watch func(*result.Snapshot)) (*r
 	}
 	r.srv = srv
 	r.std = srv.IO() == "std"
-	r.col = newCollector(r, watch)
+	r.col = newCollector(r, hooks.Watch)
 	srv.Start()
 	defer srv.Stop(false)
 
@@ -94,6 +102,11 @@ func Run(ctx context.Context, plan *load.Plan, watch func(*result.Snapshot)) (*r
 	}
 	if r.left.Load() == 0 {
 		return nil, fmt.Errorf("no connection: %s", r.col.firstError())
+	}
+	if hooks.Ready != nil {
+		if err := hooks.Ready(ctx); err != nil {
+			return nil, err
+		}
 	}
 	r.start()
 	r.wait(ctx)

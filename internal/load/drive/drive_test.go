@@ -101,7 +101,7 @@ func TestCounts(t *testing.T) {
 
 func run1(t *testing.T, p *load.Plan) *result.Run {
 	t.Helper()
-	r, err := Run(context.Background(), p, nil)
+	r, err := Run(context.Background(), p, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
