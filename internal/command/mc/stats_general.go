@@ -85,7 +85,7 @@ func (w *Worker) generalMachine(e emitter, t *Totals) {
 	e.num("accepting_conns", bit(t.Conn.Accepting))
 	e.num("listen_disabled_num", t.Conn.ListenDisabled)
 	e.num("time_in_listen_disabled_us", t.Conn.ListenDisabledUs)
-	e.int("threads", int64(len(w.Workers)))
+	e.int("threads", int64(w.Set.Threads))
 	e.num("conn_yields", t.C.ConnYields)
 	e.int("hash_power_level", int64(w.hashPower(max(t.Store.Items, indexRoom(t.Store.IndexBytes)))))
 	e.num("hash_bytes", t.Store.IndexBytes)
