@@ -20,7 +20,7 @@ import (
 // JSON writes the file of --json-out-file.
 func JSON(w io.Writer, rep *Report) error {
 	j := &writer{w: bufio.NewWriter(w)}
-	j.open("", '{')
+	j.enter('{')
 	j.open("configuration", '{')
 	for _, s := range rep.Config {
 		j.raw(s.Name, s.json())
@@ -72,7 +72,7 @@ func (j *writer) section(rep *Report, s *section) {
 		for i := range s.rows {
 			j.open(s.rows[i].key, '[')
 			for _, x := range ladder(s.rows[i].Service) {
-				j.open("", '{')
+				j.element('{')
 				j.float("<=msec", ms(x.ValueAt), 5)
 				j.float("percent", x.Quantile, 3)
 				j.close('}')
@@ -327,7 +327,7 @@ func micro(h *hdrhistogram.Histogram) *hdrhistogram.Histogram {
 	if h != nil {
 		for _, b := range h.Distribution() {
 			if b.Count > 0 {
-				m.RecordValues(min((b.From+b.To+1)/2/1000, 600e6), b.Count)
+				m.RecordValues(min((b.From+b.To+1000)/2000, 600e6), b.Count) // its middle
 			}
 		}
 	}
@@ -351,21 +351,20 @@ type writer struct {
 	more bool // the object or array has a member
 }
 
-// name begins a member; of an array when it is empty.
-func (j *writer) name(name string) {
-	if j.deep == 0 {
-		return
-	}
+// member begins one of an object or array.
+func (j *writer) member() {
 	j.w.WriteByte('\n')
 	j.tabs()
 	if j.more {
 		j.w.WriteByte(',')
 	}
 	j.more = true
-	if name != "" {
-		j.w.WriteString(quote(name))
-		j.w.WriteByte(':')
-	}
+}
+
+func (j *writer) name(name string) {
+	j.member()
+	j.w.WriteString(quote(name))
+	j.w.WriteByte(':')
 }
 
 func (j *writer) tabs() {
@@ -376,6 +375,16 @@ func (j *writer) tabs() {
 
 func (j *writer) open(name string, bracket byte) {
 	j.name(name)
+	j.enter(bracket)
+}
+
+// element opens one of an array.
+func (j *writer) element(bracket byte) {
+	j.member()
+	j.enter(bracket)
+}
+
+func (j *writer) enter(bracket byte) {
 	j.w.WriteByte(bracket)
 	j.deep++
 	j.more = false
@@ -389,7 +398,7 @@ func (j *writer) close(bracket byte) {
 	j.more = true
 }
 
-// raw writes a member. Its name is not empty.
+// raw writes a member of an object.
 func (j *writer) raw(name, value string) {
 	j.name(name)
 	j.w.WriteByte(' ')
