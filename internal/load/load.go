@@ -151,7 +151,9 @@ type Plan struct {
 	// Blind reads answers without looking at them: nothing is counted but requests and bytes sent. Only for closed loops of
 	// clients whose requests are all answered.
 	Blind bool
-	IO    string // event loop driver: auto, epoll, io_uring or std
+	// PerClient keeps results of each client, too: a histogram for each of its rows, and its seconds.
+	PerClient bool
+	IO        string // event loop driver: auto, epoll, io_uring or std
 }
 
 // Retry of connections that fail. Without it a lost connection ends its client and is an error of the run.

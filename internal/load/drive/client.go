@@ -10,6 +10,7 @@ import (
 
 	"godwit/internal/bytesx"
 	"godwit/internal/load"
+	"godwit/internal/load/result"
 	"godwit/internal/netloop"
 )
 
@@ -53,6 +54,8 @@ type client struct {
 
 	first, last int64 // first request sent and last answer read, ns on the run's clock; read when the loops have ended
 
+	own []result.Row // results of this client alone, if asked for
+
 	due      int64 // when to be waked: in w.timers
 	timed    bool
 	plannedT float64 // when the next request is planned, ns on the run's clock
@@ -71,6 +74,11 @@ func newClient(r *run, w *worker, id int) *client {
 		size *= 2
 	}
 	c.q = make([]flight, size)
+	if r.plan.PerClient {
+		for _, name := range r.plan.Rows {
+			c.own = append(c.own, result.Row{Name: name, Service: result.NewHistogram()})
+		}
+	}
 	if c.plan.Rate > 0 {
 		c.interval = 1e9 / c.plan.Rate
 		if c.plan.Poisson {
@@ -196,12 +204,34 @@ func (c *client) answered(f *flight, n int) {
 	c.last = c.w.t
 	if f.sent >= c.w.from {
 		c.w.rec.reply(f, &c.reply, c.w.t, n)
+		if c.own != nil {
+			c.count(f, n)
+		}
 	}
 	c.head = (c.head + 1) & (len(c.q) - 1)
 	c.n--
 	if c.feedback != nil {
 		c.feedback.Done(&c.reply)
 	}
+}
+
+// count keeps the client's own account of an answer, n bytes long.
+func (c *client) count(f *flight, n int) {
+	row := &c.own[f.row]
+	second := int((c.w.t - c.w.from) / int64(time.Second))
+	for len(row.Seconds) <= second {
+		row.Seconds = append(row.Seconds, result.Second{})
+	}
+	one := result.Counts{
+		Count: 1, Keys: uint64(f.keys), Hits: uint64(c.reply.Hits), Misses: uint64(c.reply.Misses), RX: uint64(n), TX: uint64(f.tx),
+	}
+	one.Statuses[c.reply.Status] = 1
+	t := c.w.t - f.sent
+	row.Counts.Add(&one)
+	row.Sum += t
+	row.Seconds[second].Counts.Add(&one)
+	row.Seconds[second].Sum += t
+	row.Service.RecordValue(result.Clamp(t))
 }
 
 // requests fills the pipeline, as far as the plan says.

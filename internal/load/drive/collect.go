@@ -2,6 +2,7 @@ package drive
 
 import (
 	"cmp"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,8 +21,8 @@ type collector struct {
 	free  chan *recorder
 	done  chan struct{}
 	out   result.Run
-	open  []pending // seconds that loops may still add to; the first is number len(Rows[0].Seconds)
-	busy  map[int]float64
+	open  []pending  // seconds that loops may still add to; the first is number len(Rows[0].Seconds)
+	busy  []busyTime // by loop
 
 	start time.Time
 	cpu   time.Duration
@@ -39,6 +40,14 @@ type full struct {
 	second int64
 }
 
+// busyTime averages how busy a loop was.
+type busyTime struct {
+	sum float64
+	n   int
+}
+
+func (b busyTime) mean() float64 { return b.sum / float64(max(1, b.n)) }
+
 // pending is a second, by rows, with histograms of full precision.
 type pending []result.Second
 
@@ -48,7 +57,7 @@ const keepOpen = 3
 func newCollector(r *run, watch func(*result.Snapshot)) *collector {
 	c := &collector{
 		r: r, watch: watch, in: make(chan full, 4*len(r.workers)), free: make(chan *recorder, 4*len(r.workers)),
-		done: make(chan struct{}), busy: map[int]float64{}, texts: map[string]uint64{},
+		done: make(chan struct{}), busy: make([]busyTime, len(r.workers)), texts: map[string]uint64{},
 	}
 	for _, name := range r.plan.Rows {
 		row := result.Row{Name: name, Service: result.NewHistogram()}
@@ -148,7 +157,10 @@ func (c *collector) add(f full) {
 		c.out.Self.Late.Merge(f.rec.late)
 	}
 	c.out.Lost += f.rec.lost
-	c.busy[f.loop] = max(c.busy[f.loop], f.rec.busy)
+	if f.rec.full {
+		c.busy[f.loop].sum += f.rec.busy
+		c.busy[f.loop].n++
+	}
 	c.mu.Lock()
 	for t, n := range f.rec.texts {
 		count(c.texts, t, n)
@@ -196,9 +208,7 @@ func (c *collector) show(elapsed time.Duration) {
 		s.Sum += row.Sum
 		s.Service.Merge(row.Service)
 	}
-	for _, b := range c.busy {
-		s.Busiest = max(s.Busiest, b)
-	}
+	s.Busiest = c.busiest()
 	c.mu.Lock()
 	s.ConnErrors = c.conns
 	c.mu.Unlock()
@@ -254,14 +264,45 @@ func (c *collector) finish() *result.Run {
 	slices.SortFunc(out.Texts, func(a, b result.Text) int {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Text, b.Text))
 	})
+	for _, cl := range c.r.clients {
+		if cl.own != nil {
+			out.Clients = append(out.Clients, result.Client{Loop: cl.w.id, Rows: cl.own})
+		}
+	}
 	s := &out.Self
 	s.CPU = processCPU() - c.cpu
 	s.Cores = runtime.NumCPU()
 	s.Loops = len(c.r.workers)
-	for _, b := range c.busy {
-		s.Busiest = max(s.Busiest, b)
-	}
+	s.Busiest = c.busiest()
+	s.Limit = limit(out)
 	return out
+}
+
+// busiest is how busy the busiest loop was, on average.
+func (c *collector) busiest() (most float64) {
+	for _, b := range c.busy {
+		most = max(most, b.mean())
+	}
+	return most
+}
+
+const (
+	busyLimit = 0.9   // share of its time from which a loop counts as saturated
+	lateLimit = 500e3 // ns that one in a hundred requests may be sent late
+)
+
+// limit says whether the load generator and not the server may have set the result.
+func limit(r *result.Run) string {
+	s := &r.Self
+	if s.Busiest >= busyLimit {
+		return fmt.Sprintf("an event loop of the load generator was busy %.0f %% of the time: it may be the limit; give it more threads or cores", 100*s.Busiest)
+	}
+	if s.Late != nil && s.Late.TotalCount() > 0 {
+		if late := s.Late.ValueAtQuantile(99); late >= lateLimit {
+			return fmt.Sprintf("1 %% of the requests were sent %.1f ms or more after their time: the rate was too high for the connections, the server or the load generator", float64(late)/1e6)
+		}
+	}
+	return ""
 }
 
 // times finds when the measured part began and ended.

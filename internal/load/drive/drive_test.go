@@ -82,7 +82,7 @@ func TestCounts(t *testing.T) {
 	for _, io := range drivers {
 		for _, pipeline := range []int{1, 7, 100} {
 			p := plan(addr, 5, 1000, pipeline)
-			p.IO = io
+			p.IO, p.PerClient = io, true
 			r := run1(t, p)
 			row := r.Rows[0]
 			if row.Count != 5000 || row.Hits != 5000 || row.RX != 5*1000*4 || row.Service.TotalCount() != 5000 {
@@ -91,6 +91,13 @@ func TestCounts(t *testing.T) {
 			var seconds uint64
 			for _, s := range row.Seconds {
 				seconds += s.Count
+			}
+			var own uint64
+			for _, c := range r.Clients {
+				own += c.Rows[0].Count
+			}
+			if own != 5000 {
+				t.Errorf("%s, pipeline %d: the clients count %d", io, pipeline, own)
 			}
 			if seconds != 5000 || r.Lost != 0 || r.ConnErrors != 0 || len(r.Texts) > 0 {
 				t.Errorf("%s, pipeline %d: %d in seconds, %d lost, %d errors %v", io, pipeline, seconds, r.Lost, r.ConnErrors, r.Texts)

@@ -12,7 +12,8 @@ type recorder struct {
 	rows  []rowRecorder
 	late  *hdrhistogram.Histogram // nil: closed loop
 	lost  uint64
-	busy  float64
+	busy  float64 // of the loop, if full
+	full  bool    // a whole second
 	texts map[string]uint64
 }
 
@@ -49,7 +50,7 @@ func (rec *recorder) reset() {
 	if rec.late != nil {
 		rec.late.Reset()
 	}
-	rec.lost, rec.busy = 0, 0
+	rec.lost, rec.busy, rec.full = 0, 0, false
 	clear(rec.texts)
 }
 

@@ -60,7 +60,9 @@ func (w *worker) begin() {
 // roll hands the second that is over to the collector, and whatever seconds passed without a turn.
 func (w *worker) roll() {
 	for w.t >= w.second {
-		w.rec.busy = w.meter.busy()
+		if !w.r.std { // goroutines have no thread of their own
+			w.rec.busy, w.rec.full = w.meter.busy(), true
+		}
 		w.r.col.take(w.rec, w.id, (w.second-w.from)/int64(time.Second)-1)
 		w.rec = w.r.col.spare()
 		w.second += int64(time.Second)
