@@ -29,16 +29,17 @@ type Op struct {
 	Kind   Kind
 	Row    uint8    // the row of the result that it counts in, below len(Plan.Rows)
 	Quiet  bool     // success is not answered (noreply, quiet binary opcodes)
-	Check  bool     // Get: a value other than Value is an error of its own
+	Check  bool     // Get: the Source, which is a Checker, looks at the value
 	Offset int      // Set, Get: SETRANGE, GETRANGE at this offset (RESP); 0: the whole value
 	Key    []byte   //
 	Keys   [][]byte // MGet
-	Value  []byte   // Set; with Check what Get must find
+	Value  []byte   // Set
 	Flags  uint32   // client flags
 	Expiry uint32   // seconds; 0: never
 	Delta  uint64   // Incr, Decr
 	Words  []byte   // flags of a meta get, as they go on the wire, without leading space; nil: the codec's own
 	Args   [][]byte // Command
+	ID     uint64   // what the Source likes; Check gets it
 }
 
 // Source tells one connection what to send. It is used by one loop.
@@ -51,6 +52,13 @@ type Source interface {
 type Feedback interface {
 	Source
 	Done(r *Reply)
+}
+
+// Checker is a Source that knows what its requests must find.
+type Checker interface {
+	Source
+	// Check says whether value may be what the Get with this ID found. A value that may not is a Mismatch.
+	Check(id uint64, value []byte) bool
 }
 
 // Status is how a request ended.

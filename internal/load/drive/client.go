@@ -23,6 +23,8 @@ type flight struct {
 	kind    load.Kind
 	row     uint8
 	quiet   bool
+	check   bool
+	id      uint64 // Op.ID
 }
 
 // client is one connection of the load, over all its reconnections. It is the Session of the connection. Everything is the
@@ -40,6 +42,7 @@ type client struct {
 	op       load.Op
 	reply    load.Reply
 	feedback load.Feedback // the Source if it is one, or nil
+	checker  load.Checker  // likewise
 	q        []flight      // a ring; its size is a power of two
 	head, n  int
 	dry      bool // the Source has no more
@@ -69,6 +72,7 @@ const mostOut = 1 << 20
 func newClient(r *run, w *worker, id int) *client {
 	c := &client{r: r, w: w, id: id, plan: &r.plan.Clients[id]}
 	c.feedback, _ = c.plan.Source.(load.Feedback)
+	c.checker, _ = c.plan.Source.(load.Checker)
 	size := 1
 	for size < c.plan.Pipeline {
 		size *= 2
@@ -202,6 +206,9 @@ func (c *client) answers(in []byte) (used int, err error) {
 // answered counts the answer to the oldest request, n bytes long.
 func (c *client) answered(f *flight, n int) {
 	c.last = c.w.t
+	if f.check && c.reply.Hits > 0 && !c.checker.Check(f.id, c.reply.Value) {
+		c.reply.Status = load.Mismatch
+	}
 	if f.sent >= c.w.from {
 		c.w.rec.reply(f, &c.reply, c.w.t, n)
 		if c.own != nil {
@@ -307,7 +314,7 @@ func (c *client) request(out *bytesx.Out) {
 	}
 	before := len(out.Buf)
 	out.Buf = c.plan.Codec.Append(out.Buf, op)
-	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet}
+	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet, check: op.Check, id: op.ID}
 	if op.Kind == load.MGet {
 		f.keys = uint32(len(op.Keys))
 	}
