@@ -86,7 +86,7 @@ func (v *Value) Float() (float64, error) { return strconv.ParseFloat(string(v.Te
 
 var (
 	errLine     = errors.New("resp: a line does not end")
-	errReturn   = errors.New("resp: a carriage return within a line")
+	errReturn   = errors.New("resp: a line has CR or LF in it")
 	errNumber   = errors.New("resp: malformed number")
 	errBulkEnd  = errors.New("resp: a string is longer or shorter than announced")
 	errLength   = errors.New("resp: a length is out of range")
