@@ -61,6 +61,16 @@ type Checker interface {
 	Check(id uint64, value []byte) bool
 }
 
+// Patient is a Source that may have nothing to send for the moment: one of several connections that share requests, each
+// for another server.
+type Patient interface {
+	Source
+	// Attach gives it the way to have its connection ask Next again. wake may be called from the connection's loop only.
+	Attach(wake func())
+	// Waiting says, after Next said false, that there will be more.
+	Waiting() bool
+}
+
 // Status is how a request ended.
 type Status uint8
 
@@ -127,6 +137,8 @@ type Greeting struct {
 
 // Client is one connection of a load.
 type Client struct {
+	// Group, if not 0, puts clients with the same number on the same loop. Others are spread over the loops in turn.
+	Group    int
 	Target   *Target
 	Codec    Codec
 	Source   Source
@@ -143,7 +155,7 @@ type Client struct {
 // Plan is a load.
 type Plan struct {
 	Rows    []string // names of the rows that requests are counted in
-	Loops   int      // event loops; client i belongs to loop i % Loops
+	Loops   int      // event loops; client i belongs to loop i % Loops, or Group % Loops if it has one
 	Clients []Client
 	// Duration ends the run; 0: when all Sources are at their end.
 	Duration time.Duration

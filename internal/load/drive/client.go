@@ -43,6 +43,7 @@ type client struct {
 	reply    load.Reply
 	feedback load.Feedback // the Source if it is one, or nil
 	checker  load.Checker  // likewise
+	patient  load.Patient  // likewise
 	q        []flight      // a ring; its size is a power of two
 	head, n  int
 	dry      bool // the Source has no more
@@ -73,6 +74,9 @@ func newClient(r *run, w *worker, id int) *client {
 	c := &client{r: r, w: w, id: id, plan: &r.plan.Clients[id]}
 	c.feedback, _ = c.plan.Source.(load.Feedback)
 	c.checker, _ = c.plan.Source.(load.Checker)
+	if c.patient, _ = c.plan.Source.(load.Patient); c.patient != nil {
+		c.patient.Attach(c.wake)
+	}
 	size := 1
 	for size < c.plan.Pipeline {
 		size *= 2
@@ -267,7 +271,13 @@ func (c *client) more(out *bytesx.Out) netloop.Verdict {
 		case c.interval > 0 && !c.isDue():
 			return netloop.More
 		default:
-			c.request(out)
+			if c.request(out) {
+				break
+			}
+			if c.patient != nil && c.patient.Waiting() {
+				return netloop.More
+			}
+			c.dry = true
 		}
 	}
 	if c.n > 0 {
@@ -304,13 +314,12 @@ func (c *client) step() {
 	c.plannedT += d
 }
 
-// request sends one.
-func (c *client) request(out *bytesx.Out) {
+// request sends one, if the Source has one.
+func (c *client) request(out *bytesx.Out) bool {
 	op := &c.op
 	*op = load.Op{}
 	if !c.plan.Source.Next(op) {
-		c.dry = true
-		return
+		return false
 	}
 	before := len(out.Buf)
 	out.Buf = c.plan.Codec.Append(out.Buf, op)
@@ -329,6 +338,7 @@ func (c *client) request(out *bytesx.Out) {
 	}
 	c.q[(c.head+c.n)&(len(c.q)-1)] = f
 	c.n++
+	return true
 }
 
 // blind sends a new batch whenever anything comes.
@@ -342,8 +352,8 @@ func (c *client) blind(in []byte, out *bytesx.Out) netloop.Verdict {
 	c.last = c.w.t
 	counted := c.w.t >= c.w.from
 	for range c.plan.Pipeline {
-		c.request(out)
-		if c.dry {
+		if !c.request(out) {
+			c.dry = true
 			return netloop.Close
 		}
 		if c.n > 0 {

@@ -82,7 +82,11 @@ func Run(ctx context.Context, plan *load.Plan, hooks Hooks) (*result.Run, error)
 
 	r.left.Store(int64(len(plan.Clients)))
 	for i := range plan.Clients {
-		c := newClient(r, r.workers[i%plan.Loops], i)
+		loop := i
+		if g := plan.Clients[i].Group; g != 0 {
+			loop = g
+		}
+		c := newClient(r, r.workers[loop%plan.Loops], i)
 		r.clients = append(r.clients, c)
 		if c.plan.Begin == 0 {
 			r.coming.Add(1)
