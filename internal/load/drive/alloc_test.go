@@ -2,6 +2,7 @@ package drive
 
 import (
 	"testing"
+	"time"
 
 	"godwit/internal/bytesx"
 	"godwit/internal/load"
@@ -46,7 +47,7 @@ func newLooped(tb testing.TB) *looped {
 		Target: &load.Target{}, Codec: codec.NewText(), Pipeline: 11,
 		Source: &mix{indices: x, names: keys.Names{Prefix: "memtier-"}, value: make([]byte, 128)},
 	}}}
-	r := &run{plan: p}
+	r := &run{plan: p, base: time.Now()}
 	r.workers = []*worker{newWorker(r, 0)}
 	r.started.Store(1)
 	l := &looped{c: newClient(r, r.workers[0], 0)}

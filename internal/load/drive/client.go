@@ -25,7 +25,11 @@ type flight struct {
 	quiet   bool
 	check   bool
 	id      uint64 // Op.ID
+	goes    bool   // on with an operation that has begun
 }
+
+// mark is the beginning of an operation of several requests.
+type mark struct{ planned, sent int64 }
 
 // client is one connection of the load, over all its reconnections. It is the Session of the connection. Everything is the
 // loop's own, but for conn and down, which mu guards for wakers.
@@ -42,10 +46,18 @@ type client struct {
 	op       load.Op
 	reply    load.Reply
 	feedback load.Feedback // the Source if it is one, or nil
-	checker  load.Checker  // likewise
-	patient  load.Patient  // likewise
-	q        []flight      // a ring; its size is a power of two
+	spanner  load.Spanner  // the Source if it is one, or nil
+	marks    [2]mark
+	checker  load.Checker // likewise
+	patient  load.Patient // likewise
+	q        []flight     // a ring; its size is a power of two
 	head, n  int
+	burst    int  // requests together
+	rest     int  // of the present burst
+	blind    bool // see load.Client
+	heard    bool // blind: something came since the last batch
+	fenced   bool // blind: the last batch is not sent yet
+	quitting bool // blind: Quit is on its way
 	dry      bool // the Source has no more
 	closing  bool // no more requests on this connection
 	greet    int  // requests of the prologue that were sent
@@ -73,6 +85,7 @@ const mostOut = 1 << 20
 func newClient(r *run, w *worker, id int) *client {
 	c := &client{r: r, w: w, id: id, plan: &r.plan.Clients[id]}
 	c.feedback, _ = c.plan.Source.(load.Feedback)
+	c.spanner, _ = c.plan.Source.(load.Spanner)
 	c.checker, _ = c.plan.Source.(load.Checker)
 	if c.patient, _ = c.plan.Source.(load.Patient); c.patient != nil {
 		c.patient.Attach(c.wake)
@@ -87,8 +100,10 @@ func newClient(r *run, w *worker, id int) *client {
 			c.own = append(c.own, result.Row{Name: name, Service: result.NewHistogram()})
 		}
 	}
+	c.burst = max(1, c.plan.Burst)
+	c.blind = (c.plan.Blind || r.plan.Blind) && !r.std
 	if c.plan.Rate > 0 {
-		c.interval = 1e9 / c.plan.Rate
+		c.interval = float64(c.burst) * 1e9 / c.plan.Rate
 		if c.plan.Poisson {
 			c.rng = rand.New(rand.NewPCG(uint64(id), 0x706f6973))
 		}
@@ -112,6 +127,7 @@ func (c *client) open(nc netloop.Conn) {
 	c.mu.Unlock()
 	c.head, c.n, c.greet, c.greeted, c.sent = 0, 0, 0, 0, 0
 	c.closing, c.seen = false, false
+	c.rest, c.heard, c.fenced, c.quitting = 0, false, false, false
 	c.wrong = ""
 	c.plan.Codec.Reset()
 	nc.Wake()
@@ -135,8 +151,8 @@ func (c *client) Feed(in []byte, out *bytesx.Out) (used int, v netloop.Verdict) 
 		return used, netloop.More
 	}
 	c.tries = 0
-	if c.r.plan.Blind {
-		return len(in), c.blind(in, out)
+	if c.blind {
+		return len(in), c.blindly(len(in)-used > 0, out)
 	}
 	n, err := c.answers(in[used:])
 	used += n
@@ -213,6 +229,10 @@ func (c *client) answered(f *flight, n int) {
 	if f.check && c.reply.Hits > 0 && !c.checker.Check(f.id, c.reply.Value) {
 		c.reply.Status = load.Mismatch
 	}
+	c.reply.Row = f.row
+	if c.feedback != nil {
+		c.feedback.Done(&c.reply)
+	}
 	if f.sent >= c.w.from {
 		c.w.rec.reply(f, &c.reply, c.w.t, n)
 		if c.own != nil {
@@ -221,14 +241,28 @@ func (c *client) answered(f *flight, n int) {
 	}
 	c.head = (c.head + 1) & (len(c.q) - 1)
 	c.n--
-	if c.feedback != nil {
-		c.feedback.Done(&c.reply)
+	if c.spanner != nil {
+		c.ended()
 	}
 }
 
+// ended counts the operations that the last answer ended.
+func (c *client) ended() {
+	var s load.Span
+	for c.spanner.Ended(&s) {
+		if m := c.marks[s.Number]; m.sent >= c.w.from {
+			c.w.rec.span(&s, m, c.w.t)
+		}
+		s = load.Span{}
+	}
+}
+
+// under says whether the next request goes on with an operation.
+func (c *client) under() bool { return c.spanner != nil && c.sent > 0 && c.spanner.Under() }
+
 // count keeps the client's own account of an answer, n bytes long.
 func (c *client) count(f *flight, n int) {
-	row := &c.own[f.row]
+	row := &c.own[c.reply.Row]
 	second := int((c.w.t - c.w.from) / int64(time.Second))
 	for len(row.Seconds) <= second {
 		row.Seconds = append(row.Seconds, result.Second{})
@@ -260,6 +294,8 @@ func (c *client) more(out *bytesx.Out) netloop.Verdict {
 	every := c.plan.ReconnectEvery
 	for !c.dry && !c.closing {
 		switch {
+		case c.n == 0 && c.under():
+			c.request(out)
 		case c.r.over.Load():
 			c.dry = true
 		case every > 0 && c.sent >= every:
@@ -268,7 +304,7 @@ func (c *client) more(out *bytesx.Out) netloop.Verdict {
 			return netloop.More
 		case len(out.Buf) >= mostOut:
 			return netloop.Stream
-		case c.interval > 0 && !c.isDue():
+		case c.rest <= 0 && !c.begin():
 			return netloop.More
 		default:
 			if c.request(out) {
@@ -284,6 +320,15 @@ func (c *client) more(out *bytesx.Out) netloop.Verdict {
 		return netloop.More
 	}
 	return netloop.Close
+}
+
+// begin begins a burst, if it may be sent now.
+func (c *client) begin() bool {
+	if c.interval > 0 && !c.isDue() || c.interval == 0 && c.n+c.burst > c.plan.Pipeline {
+		return false
+	}
+	c.rest = c.burst
+	return true
 }
 
 // isDue says whether the next planned request is due, and sees to being waked when it will be.
@@ -318,18 +363,31 @@ func (c *client) step() {
 func (c *client) request(out *bytesx.Out) bool {
 	op := &c.op
 	*op = load.Op{}
+	goes := c.under()
 	if !c.plan.Source.Next(op) {
 		return false
 	}
 	before := len(out.Buf)
 	out.Buf = c.plan.Codec.Append(out.Buf, op)
-	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet, check: op.Check, id: op.ID}
+	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet, check: op.Check, id: op.ID, goes: goes}
 	if op.Kind == load.MGet {
 		f.keys = uint32(len(op.Keys))
 	}
-	if c.interval > 0 {
+	switch {
+	case goes:
+		f.planned = c.marks[0].planned
+	case c.interval > 0:
 		f.planned = int64(c.plannedT)
-		c.step()
+		if c.rest--; c.rest == 0 {
+			c.step()
+		}
+	default:
+		c.rest--
+	}
+	for i := range c.marks {
+		if op.Begins>>i&1 != 0 {
+			c.marks[i] = mark{f.planned, f.sent}
+		}
 	}
 	c.sent++
 	c.seen = true
@@ -341,29 +399,52 @@ func (c *client) request(out *bytesx.Out) bool {
 	return true
 }
 
-// blind sends a new batch whenever anything comes.
-func (c *client) blind(in []byte, out *bytesx.Out) netloop.Verdict {
-	if len(in) == 0 && c.seen && !c.r.over.Load() {
+// blindly sends a batch whenever anything came, or when one is planned, but not while the last one waits for room in the
+// socket: a server that does not read would have us fill the memory.
+func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
+	if came {
+		c.heard = true
+		c.last = c.w.t
+	} else {
+		c.fenced = false
+	}
+	switch {
+	case c.quitting:
+		return netloop.More
+	case c.dry || c.r.over.Load():
+		return c.quit(out)
+	case c.fenced:
+		return netloop.Stream
+	case c.interval > 0 && !c.isDue(), c.interval == 0 && c.seen && !c.heard:
 		return netloop.More
 	}
-	if c.r.over.Load() {
-		return netloop.Close
-	}
-	c.last = c.w.t
+	c.heard, c.fenced = false, true
 	counted := c.w.t >= c.w.from
-	for range c.plan.Pipeline {
+	c.rest = c.burst
+	if c.interval == 0 {
+		c.rest = c.plan.Pipeline
+	}
+	for c.rest > 0 {
 		if !c.request(out) {
 			c.dry = true
-			return netloop.Close
+			break
 		}
-		if c.n > 0 {
-			f := &c.q[c.head]
-			c.n = 0
-			if counted {
-				c.w.rec.silent(f)
-			}
+		if c.n = 0; counted {
+			c.w.rec.silent(&c.q[c.head])
 		}
 	}
+	out.Buf = c.plan.Codec.Flush(out.Buf)
+	c.plan.Codec.Reset()
+	return netloop.Stream
+}
+
+// quit ends a blind connection.
+func (c *client) quit(out *bytesx.Out) netloop.Verdict {
+	c.dry, c.quitting = true, true
+	if c.plan.Quit == nil {
+		return netloop.Close
+	}
+	out.Buf = append(out.Buf, c.plan.Quit...)
 	return netloop.More
 }
 
@@ -393,6 +474,9 @@ func (c *client) Closed(reason netloop.Reason) {
 	}
 	switch {
 	case c.r.killed.Load():
+		if c.quitting {
+			c.r.col.connError("the server did not answer everything before the end")
+		}
 		c.end()
 	case c.dry && lost == 0 && c.wrong == "":
 		c.end()

@@ -56,7 +56,7 @@ func (rec *recorder) reset() {
 
 // reply counts the answer, rx bytes long, to a request.
 func (rec *recorder) reply(f *flight, r *load.Reply, now int64, rx int) {
-	row := &rec.rows[f.row]
+	row := &rec.rows[r.Row]
 	row.Count++
 	row.Keys += uint64(f.keys)
 	row.Hits += uint64(r.Hits)
@@ -77,8 +77,20 @@ func (row *rowRecorder) latency(rec *recorder, f *flight, now int64) {
 	row.service.RecordValue(result.Clamp(t))
 	if f.planned != 0 {
 		row.planned.RecordValue(result.Clamp(now - f.planned))
-		rec.late.RecordValue(result.Clamp(f.sent - f.planned))
+		if !f.goes {
+			rec.late.RecordValue(result.Clamp(f.sent - f.planned))
+		}
 	}
+}
+
+// span counts an operation of several requests. Their bytes and keys are counted with them.
+func (rec *recorder) span(s *load.Span, m mark, now int64) {
+	row := &rec.rows[s.Row]
+	row.Count++
+	row.Hits += uint64(s.Hits)
+	row.Misses += uint64(s.Misses)
+	row.Statuses[s.Status]++
+	row.latency(rec, &flight{sent: m.sent, planned: m.planned, goes: true}, now)
 }
 
 // lose counts a request that will not be answered.
