@@ -17,6 +17,7 @@ type Pool struct {
 	mu     sync.Mutex
 	budget *mem.Budget
 	next   uint32 // groups never used so far start here
+	ready  uint32 // groups below this have room in the file system
 	most   uint32 // groups that the reservation has room for
 	spare  []uint32
 	inUse  int
@@ -43,7 +44,15 @@ func NewPool(file *mem.File, maxBytes int64, budget *mem.Budget) (*Pool, error) 
 		sp.Close()
 		return nil, err
 	}
-	return &Pool{space: sp, base: sp.Base(), metas: ms, mbase: ms.Base(), most: uint32(size / GroupBytes), budget: budget}, nil
+	p := &Pool{space: sp, base: sp.Base(), metas: ms, mbase: ms.Base(), most: uint32(size / GroupBytes), budget: budget}
+	if err := ms.Commit(0, ms.Size()); err != nil {
+		p.Close()
+		return nil, err
+	}
+	if file == nil {
+		p.ready = p.most
+	}
+	return p, nil
 }
 
 // Close gives the memory back.
@@ -61,14 +70,15 @@ func (p *Pool) meta(id uint32) *groupMeta {
 }
 
 // alloc gives an empty group. Its memory is charged without asking: an item that was let in must be found again; the log
-// gives way. noGroup: the reservation is used up, which takes more groups than half the limit has room for.
+// gives way. noGroup: the reservation is used up, which takes more groups than half the limit has room for,
+// or the file system is full.
 func (p *Pool) alloc() uint32 {
 	p.mu.Lock()
 	var id uint32
 	if n := len(p.spare); n > 0 {
 		id, p.spare = p.spare[n-1], p.spare[:n-1]
 	} else {
-		if p.next == p.most {
+		if p.next == p.most || p.next >= p.ready && p.commit(p.next+1) != nil {
 			p.mu.Unlock()
 			return noGroup
 		}
@@ -80,6 +90,25 @@ func (p *Pool) alloc() uint32 {
 	p.mu.Unlock()
 	*p.meta(id) = groupMeta{}
 	return id
+}
+
+// Commit has room set aside for n groups, before the first Init.
+func (p *Pool) Commit(n int) error {
+	if uint32(n) <= p.ready {
+		return nil
+	}
+	return p.commit(uint32(n))
+}
+
+// commit has the file system set room aside for the groups below n, and some more.
+func (p *Pool) commit(n uint32) error {
+	const step = 512
+	n = min((n+step-1)/step*step, p.most)
+	err := p.space.Commit(int64(p.ready)*GroupBytes, int64(n-p.ready)*GroupBytes)
+	if err == nil {
+		p.ready = n
+	}
+	return err
 }
 
 func (p *Pool) free(id uint32) {

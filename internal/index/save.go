@@ -84,6 +84,7 @@ func (p *Pool) Load(next uint32, used func(id uint32) bool) error {
 		p.spare = append(p.spare, id)
 	}
 	p.space.Zero(int64(next) * GroupBytes)
+	p.ready = 0
 	return nil
 }
 

@@ -95,6 +95,11 @@ func New(c Config) (*Log, error) {
 		sp.Close()
 		return nil, err
 	}
+	if err := ms.Commit(0, ms.Size()); err != nil {
+		sp.Close()
+		ms.Close()
+		return nil, err
+	}
 	l := &Log{space: sp, base: sp.Base(), shift: c.Shift, budget: c.Budget, metas: ms, policy: evict.New(), reserve: c.Reserve, keep: c.Keep}
 	l.segs = unsafe.Slice((*segment)(ms.Base()), n)
 	l.dead = unsafe.Slice((*uint32)(unsafe.Add(ms.Base(), uintptr(n)*unsafe.Sizeof(segment{}))), n)
@@ -233,13 +238,20 @@ func (l *Log) grow() int32 {
 	if len(l.gone) == 0 && int(l.next) == len(l.segs) || !l.budget.TryCharge(1<<l.shift) {
 		return -1
 	}
-	if n := len(l.gone); n > 0 {
-		s := l.gone[n-1]
-		l.gone = l.gone[:n-1]
-		return s
+	s, n := l.next, len(l.gone)
+	if n > 0 {
+		s = l.gone[n-1]
 	}
-	l.next++
-	return l.next - 1
+	if l.space.Commit(int64(s)<<l.shift, 1<<l.shift) != nil {
+		l.budget.Lose(1 << l.shift)
+		return -1
+	}
+	if n > 0 {
+		l.gone = l.gone[:n-1]
+	} else {
+		l.next++
+	}
+	return s
 }
 
 // worthCleaning says whether there is so much garbage that the log should not grow. l.mu is held.

@@ -11,7 +11,7 @@ import (
 )
 
 // File is a file whose ranges back Spaces, so that what they hold outlives the process (warm restart). It is sparse: only
-// touched pages take room. Its first page is
+// pages that were committed or touched take room. Its first page is
 //
 //	0   8  "godwit\x00M"
 //	8   4  format version, little endian

@@ -18,3 +18,16 @@ func releaseFile(f *os.File, off int64, b []byte) {
 		clear(b)
 	}
 }
+
+// commitFile allocates blocks. File systems that cannot do that ahead are trusted to have them later.
+func commitFile(f *os.File, off, n int64) error {
+	for {
+		switch err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n); err {
+		case unix.EINTR: // the runtime's signal to a thread that has been at work for 10 ms
+		case unix.EOPNOTSUPP, unix.ENOSYS:
+			return nil
+		default:
+			return err
+		}
+	}
+}

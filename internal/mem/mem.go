@@ -52,6 +52,18 @@ func (s *Space) Release(off, n int64) {
 	release(s.raw[off : off+n])
 }
 
+// Commit has the file system set blocks aside for [off, off+n), which nothing may be written to before: without a block a
+// write kills the process (SIGBUS). Error: it is full. Without a file there is nothing to do.
+func (s *Space) Commit(off, n int64) error {
+	if s.file == nil {
+		return nil
+	}
+	if err := commitFile(s.file.f, s.off+off, n); err != nil {
+		return fmt.Errorf("mem: %d bytes of the memory file %s: %w", n, s.file.f.Name(), err)
+	}
+	return nil
+}
+
 // Offset of the range in the file, 0 without one.
 func (s *Space) Offset() int64 { return s.off }
 
@@ -79,6 +91,7 @@ func (s *Space) Close() error {
 // Budget is a limit in bytes and what is used of it, shared by everything that holds data.
 type Budget struct {
 	limit, used atomic.Int64
+	lost        atomic.Int64 // part of used
 }
 
 // SetLimit changes the limit; what is used may then be above it.
@@ -104,6 +117,15 @@ func (b *Budget) TryCharge(n int64) bool {
 	b.used.Add(-n)
 	return false
 }
+
+// Lose leaves n bytes charged although nobody has them: the file system is full. So the rest makes do with what there is.
+func (b *Budget) Lose(n int64) { b.lost.Add(n) }
+
+// Lost bytes.
+func (b *Budget) Lost() int64 { return b.lost.Load() }
+
+// Regain gives back what was lost, for another try.
+func (b *Budget) Regain() { b.used.Add(-b.lost.Swap(0)) }
 
 // Refund gives n bytes back.
 func (b *Budget) Refund(n int64) { b.used.Add(-n) }

@@ -130,6 +130,13 @@ func (r *Regions) Resize(h Handle, n int64) (more int64) {
 	return more
 }
 
+// Commit has the file system set room aside for the bytes from from to to, the pages they begin in not included.
+func (r *Regions) Commit(h Handle, from, to int64) error {
+	e, i := r.at(h)
+	up := func(n int64) int64 { return (n + PageSize - 1) &^ (PageSize - 1) }
+	return e.space.Commit(int64(i)*regionSize(int(h>>32)-1)+up(from), up(to)-up(from))
+}
+
 // Retain adds a reference. The caller has one, or holds the lock of the item that has.
 func (r *Regions) Retain(h Handle) {
 	e, i := r.at(h)

@@ -84,7 +84,7 @@ func (s *Store) Check() error {
 	}
 	c := s.log.Counts()
 	parts := int64(c.Segments*s.log.SegmentSize()) + s.pool.Bytes() + s.ghostMem.Size() + regionBytes
-	if used := s.budget.Used(); used != parts {
+	if used := s.budget.Used() - s.budget.Lost(); used != parts {
 		return fmt.Errorf("store: budget says %d bytes, the parts are %d", used, parts)
 	}
 	return nil

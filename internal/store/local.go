@@ -188,6 +188,11 @@ func (l *Local) Grow(p *Pending, total int) error {
 		l.outOfMemory(&p.head)
 		return ErrNoMemory
 	}
+	if l.s.regions.Commit(p.region, have, want) != nil {
+		l.s.budget.Lose(-l.s.regions.Resize(p.region, have))
+		l.outOfMemory(&p.head)
+		return ErrNoMemory
+	}
 	return nil
 }
 

@@ -180,6 +180,9 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	if file != nil {
 		s.fixed = file.Next()
 	}
+	if err = s.ghostMem.Commit(0, g); err != nil {
+		return s, err
+	}
 	s.budget.Charge(g)
 	s.ghosts = evict.NewGhosts(s.ghostMem.Words())
 	s.large = min(1<<shift/largeFraction, maxSmall)
@@ -202,6 +205,9 @@ func build(c Config, file *mem.File, m *saved) (s *Store, err error) {
 	}
 	if m != nil {
 		return s, s.load(m)
+	}
+	if err = s.pool.Commit(n); err != nil {
+		return s, err
 	}
 	for i := range s.stripes {
 		s.stripes[i].table.Init(s.pool)

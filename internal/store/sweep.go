@@ -13,17 +13,19 @@ import (
 // sweeper is the background of a store: it unlinks what expired or was flushed and nobody asked for since, and gives
 // memory back after the limit was lowered. It works in small steps with a Local and a lane of its own.
 type sweeper struct {
-	wake chan struct{}
-	quit chan struct{}
-	done sync.WaitGroup
-	end  sync.Once
-	mu   sync.Mutex    // held during a pass; before all other locks
-	full atomic.Uint64 // classes (bit c for class c) that a pass over everything is asked for or at work on; 0: none
+	wake     chan struct{}
+	quit     chan struct{}
+	done     sync.WaitGroup
+	end      sync.Once
+	mu       sync.Mutex    // held during a pass; before all other locks
+	regained int64         // when the budget last regained what it had lost
+	full     atomic.Uint64 // classes (bit c for class c) that a pass over everything is asked for or at work on; 0: none
 }
 
 const (
-	sweepEvery = time.Second
-	sweepStep  = 64 << 10 // bytes of log between two looks at the clock and the quit channel
+	sweepEvery  = time.Second
+	regainEvery = 60_000   // ms
+	sweepStep   = 64 << 10 // bytes of log between two looks at the clock and the quit channel
 )
 
 func (w *sweeper) start(s *Store, l *Local) {
@@ -39,6 +41,7 @@ func (w *sweeper) start(s *Store, l *Local) {
 			}
 			w.mu.Lock()
 			l.Turn(s.clock.Ms())
+			w.regain(l)
 			w.shrink(l)
 			w.sealAged(s, l)
 			w.pass(l)
@@ -67,6 +70,14 @@ func (w *sweeper) quitting() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// regain has it tried again whether the file system of the memory file has room.
+func (w *sweeper) regain(l *Local) {
+	if s := l.s; s.budget.Lost() != 0 && l.now-w.regained >= regainEvery {
+		w.regained = l.now
+		s.budget.Regain()
 	}
 }
 

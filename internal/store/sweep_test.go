@@ -31,6 +31,7 @@ func (s *Store) sweepOnce() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.Turn(s.clock.Ms())
+	w.regain(l)
 	w.sealAged(s, l)
 	w.pass(l)
 	l.Publish()
