@@ -40,6 +40,7 @@ type Op struct {
 	Words  []byte   // flags of a meta get, as they go on the wire, without leading space; nil: the codec's own
 	Args   [][]byte // Command
 	ID     uint64   // what the Source likes; Check gets it
+	Begins uint8    // operations of a Spanner that begin with this request: bit 0 for the whole, bit 1 for a part of it
 }
 
 // Source tells one connection what to send. It is used by one loop.
@@ -48,10 +49,31 @@ type Source interface {
 	Next(op *Op) bool
 }
 
-// Feedback is a Source that wants to know how its requests ended, in the order it made them.
+// Feedback is a Source that wants to know how its requests ended, in the order it made them. Done is called before the
+// answer is counted and may change what is counted: Status, Hits, Misses and Row.
 type Feedback interface {
 	Source
 	Done(r *Reply)
+}
+
+// Spanner is a Feedback whose operations may take several requests, where the next depends on the answer to the one before.
+// Each request counts in its row; the operation as a whole counts in one more, with the time from its first request to its
+// last answer. Its client has Pipeline 1.
+type Spanner interface {
+	Feedback
+	// Under says, between Done and Next, whether an operation is under way. Next goes on with it then: at once, also if the
+	// client has a Rate, which plans operations, and also when the time of the run is over.
+	Under() bool
+	// Ended is called after each Done until it says false. It fills s with an operation that ended with this answer.
+	Ended(s *Span) bool
+}
+
+// Span is an operation of several requests that has ended.
+type Span struct {
+	Row          uint8 // in which it counts
+	Number       uint8 // bit of Op.Begins that its first request had
+	Status       Status
+	Hits, Misses int
 }
 
 // Checker is a Source that knows what its requests must find.
@@ -91,6 +113,7 @@ type Reply struct {
 	Misses int    // and that were not
 	Value  []byte // of the last key found
 	Text   []byte // error text, without line end
+	Row    uint8  // row that the request counts in: what Op.Row said, until Done says something else
 	Silent bool   // the request was quiet and is done without an answer of its own; Status and Misses say what that means
 }
 
@@ -146,6 +169,16 @@ type Client struct {
 	Rate     float64 // planned requests per second of this connection; 0: as fast as answers come (closed loop)
 	Poisson  bool    // planned requests come at exponential intervals, else at equal ones
 	Phase    float64 // fraction of an interval, 0 to 1, by which the first planned request is delayed
+	// Burst is how many requests are sent together, at most Pipeline: planned ones at intervals of Burst/Rate; in a closed
+	// loop when so many more may be unanswered. 0: 1.
+	Burst int
+	// Blind reads answers without looking at them: nothing is counted but requests and bytes sent. Pipeline requests are sent
+	// whenever anything comes, or when they are planned. All requests, or with a Codec that knows Flush the last before it,
+	// must be answered. It has no effect where the driver is std: there answers are looked at.
+	Blind bool
+	// Quit is what a Blind client sends last. The server answers everything before it and then closes the connection, which
+	// is the sign that all requests were served; nil: the client does not wait for that.
+	Quit []byte
 	// ReconnectEvery closes and reopens the connection after so many requests; 0: never.
 	ReconnectEvery int
 	// Begin is when the client connects, after the start of the run.
@@ -168,8 +201,7 @@ type Plan struct {
 	Ramp func(t float64) float64
 	// Retry says how lost connections are opened again.
 	Retry Retry
-	// Blind reads answers without looking at them: nothing is counted but requests and bytes sent. Only for closed loops of
-	// clients whose requests are all answered.
+	// Blind makes all clients Blind.
 	Blind bool
 	// PerClient keeps results of each client, too: a histogram for each of its rows, and its seconds.
 	PerClient bool
