@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"godwit/internal/config"
+	"godwit/internal/load/memtier"
 	"godwit/internal/server"
 )
 
@@ -25,18 +26,21 @@ func init() {
 	commands = []command{
 		{"serve", "serve memcached clients on port 11211 with most of the memory (also without a subcommand)", serve},
 		{"memcached", "be memcached: its options, its defaults, its exit status", memcached},
+		{"memtier", "load a server, with the options and outputs of memtier_benchmark", memtier.Main},
 		{"version", "print the version", version},
 		{"help", "print this text", help},
 	}
 }
 
-// links are names under which a copy of or a link to the program is memcached.
-var links = map[string]bool{"memcached": true, "memcached-debug": true}
+// links are names under which a copy of or a link to the program is another one.
+var links = map[string]func(prog string, args []string, stdout, stderr io.Writer) int{
+	"memcached": memcached, "memcached-debug": memcached, "memtier_benchmark": memtier.Main,
+}
 
 // Main runs the program and gives its exit status. args[0] is the name it was called by.
 func Main(args []string, stdout, stderr io.Writer) int {
-	if links[filepath.Base(args[0])] {
-		return memcached(args[0], args[1:], stdout, stderr)
+	if run := links[filepath.Base(args[0])]; run != nil {
+		return run(args[0], args[1:], stdout, stderr)
 	}
 	if len(args) == 1 {
 		return serve(args[0], nil, stdout, stderr)

@@ -1,0 +1,254 @@
+package memtier
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"godwit/internal/bytesx"
+	"godwit/internal/load"
+	"godwit/internal/load/codec"
+	"godwit/internal/load/keys"
+)
+
+func appendUint(b []byte, n uint64) []byte { return bytesx.AppendUint(b, n) }
+
+// planner makes the Plans of all runs of a command line.
+type planner struct {
+	o      *Options
+	seed   uint64
+	target *load.Target
+	block  *keys.Block // of values that are not derived from keys
+}
+
+// newPlanner looks up what all runs have in common: certificates, the seed, the bytes of values.
+func newPlanner(o *Options) (*planner, error) {
+	p := &planner{o: o, seed: o.Seed}
+	if o.Randomize {
+		var b [8]byte
+		rand.Read(b[:])
+		p.seed = binary.LittleEndian.Uint64(b[:])
+	}
+	var err error
+	if p.target, err = o.target(); err != nil {
+		return nil, err
+	}
+	sizes, err := o.sizes()
+	if err != nil {
+		return nil, err
+	}
+	if o.RandomData {
+		p.block, err = keys.RandomBlock(p.seed, sizes.Largest())
+	} else {
+		p.block, err = keys.ConstantBlock('x', sizes.Largest())
+	}
+	return p, err
+}
+
+// plan of the run-th run, and of it the part-th of parts.
+func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
+	o := p.o
+	plan := &load.Plan{
+		Rows: o.rows(), Loops: o.Threads, Duration: time.Duration(o.TestTime) * time.Second, Warmup: o.Warmup,
+		Blind: o.Blind, IO: o.IO, PerClient: o.ClientStats != "",
+		Retry: load.Retry{
+			On: o.ReconnectOnError, Most: o.ReconnectMost, Factor: o.BackoffFactor, Timeout: time.Duration(o.ConnectionTimeout) * time.Second,
+		},
+	}
+	if o.Ramp != nil {
+		plan.Ramp = o.Ramp.At
+	}
+	all := o.Connections() * parts
+	for i := range o.Connections() {
+		begin, ever := o.Begin(i / o.Threads)
+		if !ever {
+			continue
+		}
+		n := part*o.Connections() + i
+		c, err := p.client(run, n, all)
+		if err != nil {
+			return nil, err
+		}
+		c.Begin = begin
+		plan.Clients = append(plan.Clients, c)
+	}
+	return plan, nil
+}
+
+// client n of all.
+func (p *planner) client(run, n, all int) (load.Client, error) {
+	o := p.o
+	c := load.Client{Target: p.target, Pipeline: o.Pipeline, ReconnectEvery: o.ReconnectInterval, Poisson: o.Poisson, Phase: float64(n) / float64(all)}
+	switch {
+	case o.Rate > 0:
+		c.Rate = o.Rate / float64(all)
+	case o.ConnectionRate > 0:
+		c.Rate = float64(o.ConnectionRate)
+	}
+	var err error
+	if c.Codec, err = codec.New(string(o.Protocol)); err != nil {
+		return c, err
+	}
+	c.Source, err = p.source(run, n, all)
+	return c, err
+}
+
+// source of client n of all in a run. Runs repeat each other.
+func (p *planner) source(run, n, all int) (load.Source, error) {
+	o := p.o
+	s := &ratioSource{left: o.Requests, ratio: o.Ratio, multi: o.MultiKeyGet, many: make([][]byte, o.MultiKeyGet)}
+	if o.TestTime > 0 {
+		s.left = noLimit
+	}
+	var err error
+	if o.AllKeys {
+		if s.left, err = o.allKeys(n, all); err != nil {
+			return nil, err
+		}
+	}
+	if s.setKeys, err = o.indices(o.SetPattern, n, all); err != nil {
+		return nil, err
+	}
+	if s.getKeys, err = o.indices(o.GetPattern, n, all); err != nil {
+		return nil, err
+	}
+	s.setKeys.Seed(p.seed, keys.Stream(n, keys.Writes))
+	s.getKeys.Seed(p.seed, keys.Stream(n, keys.Reads))
+	if s.draw, err = p.draw(n); err != nil {
+		return nil, err
+	}
+	s.waits = waiter{ratio: o.WaitRatio, slaves: o.NumSlaves, timeout: o.WaitTimeout}
+	s.waits.rand.Seed(p.seed, keys.Stream(n, keys.Other))
+	return s, nil
+}
+
+// draw of client n.
+func (p *planner) draw(n int) (draw, error) {
+	o := p.o
+	sizes, err := o.sizes()
+	if err != nil {
+		return draw{}, err
+	}
+	d := draw{names: keys.Names{Prefix: o.KeyPrefix}, sizes: sizes, expiry: o.Expiry, offset: o.DataOffset}
+	d.sizes.Seed(p.seed, keys.Stream(n, keys.Lengths))
+	d.values = keys.NewValues(p.block, p.seed, keys.Stream(n, keys.Contents))
+	d.rand.Seed(p.seed, keys.Stream(n, keys.Expiries))
+	if o.Verify {
+		d.verifier = keys.NewVerifier(p.seed)
+		d.value = make([]byte, sizes.Largest())
+	}
+	return d, nil
+}
+
+// allKeys is how many requests client n of all makes with --requests=allkeys.
+func (o *Options) allKeys(n, all int) (uint64, error) {
+	if o.SetPattern != 'P' {
+		n, all = 0, 1
+	}
+	return keys.AllKeys(o.KeyMin, o.KeyMax, n, all)
+}
+
+// indices that a client draws by a pattern.
+func (o *Options) indices(p Pattern, n, all int) (keys.Indices, error) {
+	switch p {
+	case 'G':
+		return keys.Gauss(o.KeyMin, o.KeyMax, o.KeyStddev, o.KeyMedian)
+	case 'Z':
+		return keys.MemtierZipf(o.KeyMin, o.KeyMax, o.KeyZipfExp)
+	case 'S':
+		return keys.Sequential(o.KeyMin, o.KeyMax, o.KeyMin)
+	case 'P':
+		return keys.Partition(o.KeyMin, o.KeyMax, n, all)
+	}
+	return keys.Uniform(o.KeyMin, o.KeyMax)
+}
+
+// sizes of values. Those that are checked depend on the key alone.
+func (o *Options) sizes() (keys.Sizes, error) {
+	switch {
+	case len(o.DataSizeList) > 0:
+		list := make([]keys.Weighted, len(o.DataSizeList))
+		for i, w := range o.DataSizeList {
+			list[i] = keys.Weighted{Size: w.Size, Weight: uint64(w.Weight)}
+		}
+		return keys.RotatedSize(list)
+	case o.DataSizes.To > 0 && o.SizePattern == 'S':
+		return keys.LinearSize(int(o.DataSizes.From), int(o.DataSizes.To), o.KeyMin, o.KeyMax)
+	case o.DataSizes.To > 0:
+		return keys.UniformSize(int(o.DataSizes.From), int(o.DataSizes.To))
+	}
+	return keys.FixedSize(o.DataSize)
+}
+
+// rows of results.
+func (o *Options) rows() []string { return ratioRows }
+
+// target is the server with all that a connection begins with.
+func (o *Options) target() (*load.Target, error) {
+	t := &load.Target{Network: "tcp", Address: net.JoinHostPort(o.Server, strconv.Itoa(o.Port))}
+	switch o.Family {
+	case IPv4:
+		t.Network = "tcp4"
+	case IPv6:
+		t.Network = "tcp6"
+	}
+	if o.UnixSocket != "" {
+		t.Network, t.Address = "unix", o.UnixSocket
+	}
+	switch {
+	case !o.Authenticate:
+	case o.Protocol.RESP():
+		t.Prologue = append(t.Prologue, codec.Auth(o.User, o.Password))
+	case o.Protocol == Binary:
+		t.Prologue = append(t.Prologue, codec.SASL(o.User, o.Password))
+	default:
+		t.Prologue = append(t.Prologue, codec.TextAuth(o.User, o.Password))
+	}
+	if o.DB > 0 {
+		t.Prologue = append(t.Prologue, codec.Select(o.DB))
+	}
+	switch o.Protocol {
+	case Resp2:
+		t.Prologue = append(t.Prologue, codec.Hello(2))
+	case Resp3:
+		t.Prologue = append(t.Prologue, codec.Hello(3))
+	}
+	if !o.TLS {
+		return t, nil
+	}
+	var err error
+	t.TLS, err = o.tls()
+	return t, err
+}
+
+// tls is the client's side of TLS as the options want it.
+func (o *Options) tls() (*tls.Config, error) {
+	cfg := &tls.Config{ServerName: o.SNI, InsecureSkipVerify: o.TLSSkipVerify, MinVersion: o.TLSMin, MaxVersion: o.TLSMax}
+	if cfg.ServerName == "" {
+		cfg.ServerName = o.Server
+	}
+	if o.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
+		if err != nil {
+			return nil, fmt.Errorf("--cert %s, --key %s: %w", o.Cert, o.Key, err)
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	if o.CACert != "" {
+		pem, err := os.ReadFile(o.CACert)
+		if err != nil {
+			return nil, fmt.Errorf("--cacert: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("--cacert %s: no certificate in it (PEM wanted)", o.CACert)
+		}
+	}
+	return cfg, nil
+}

@@ -1,0 +1,288 @@
+package memtier
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"godwit/internal/load"
+	"godwit/internal/load/drive"
+	"godwit/internal/load/memtier/output"
+	"godwit/internal/load/result"
+)
+
+// between runs of --run-count.
+const pause = time.Second
+
+// Main runs the command line and gives its exit status. prog is what the program was called as.
+func Main(prog string, args []string, stdout, stderr io.Writer) int {
+	o, exit := Parse(prog, args)
+	if exit == nil {
+		exit = o.Prepare(prog)
+	}
+	if exit != nil {
+		io.WriteString(stdout, exit.Stdout)
+		io.WriteString(stderr, exit.Stderr)
+		return exit.Code
+	}
+	f := &face{o: o, prog: prog, stdout: stdout, stderr: stderr}
+	defer f.close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := f.run(ctx); err != nil {
+		return f.fail(err)
+	}
+	return f.verdict()
+}
+
+// Plan implements load.Planner.
+func Plan(args []string, run, part, parts int) (*load.Plan, error) {
+	o, exit := Parse("memtier", args)
+	if exit == nil {
+		exit = o.Prepare("memtier")
+	}
+	if exit != nil {
+		return nil, fmt.Errorf("%s", bytes.TrimSpace([]byte(exit.Stderr)))
+	}
+	p, err := newPlanner(o)
+	if err != nil {
+		return nil, err
+	}
+	return p.plan(run, part, parts)
+}
+
+// face runs a command line.
+type face struct {
+	o              *Options
+	prog           string
+	stdout, stderr io.Writer
+	planner        *planner
+	tables         *os.File // --out-file
+	json           *os.File
+	statsd         *output.Statsd
+	report         output.Report
+	interrupted    bool
+}
+
+func (f *face) say(format string, a ...any) { fmt.Fprintf(f.stderr, format+"\n", a...) }
+
+func (f *face) fail(err error) int {
+	f.say("%s: %v", f.prog, err)
+	return ExitSetup
+}
+
+func (f *face) close() {
+	for _, file := range []*os.File{f.tables, f.json} {
+		if file != nil {
+			file.Close()
+		}
+	}
+	if f.statsd != nil {
+		f.statsd.Close()
+	}
+}
+
+// run does everything but judge.
+func (f *face) run(ctx context.Context) (err error) {
+	o := f.o
+	for _, w := range o.Warnings {
+		f.say("%s: warning: %s", f.prog, w)
+	}
+	if err := f.open(); err != nil {
+		return err
+	}
+	f.report = output.Report{
+		Config: o.Config(), Threads: o.Threads, ClientsPerThread: o.Clients, RequestsPerClient: f.requestsPerClient(), Seconds: o.TestTime,
+		Percentiles: o.Percentiles, PrintAllRuns: o.PrintAllRuns, HideHistogram: o.HideHistogram, Cluster: o.Cluster,
+		Commands: len(o.Commands) > 0, ByLine: o.ByLine, ActiveClients: o.Stairs(),
+	}
+	if o.ShowConfig {
+		io.WriteString(f.stderr, output.ConfigBegin)
+		output.Config(f.stdout, f.report.Config)
+		io.WriteString(f.stderr, output.ConfigEnd)
+	}
+	if f.planner, err = newPlanner(o); err != nil {
+		return err
+	}
+	for i := range o.RunCount {
+		if i > 0 {
+			select {
+			case <-time.After(pause):
+			case <-ctx.Done():
+			}
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		r, err := f.once(ctx, i)
+		if err != nil {
+			if len(f.report.Runs) == 0 {
+				return err
+			}
+			f.say("%s: run %d: %v", f.prog, i+1, err)
+			break
+		}
+		f.report.Runs = append(f.report.Runs, r)
+	}
+	f.interrupted = ctx.Err() != nil
+	return f.write()
+}
+
+func (f *face) requestsPerClient() uint64 {
+	if !f.o.AllKeys {
+		return f.o.Requests
+	}
+	n, _ := f.o.allKeys(0, f.o.Connections())
+	return n
+}
+
+// open the files that results go to, before the load: it would be a pity to find out afterwards.
+func (f *face) open() (err error) {
+	o := f.o
+	if o.OutFile != "" {
+		if f.tables, err = os.Create(o.OutFile); err != nil {
+			return fmt.Errorf("--out-file: %w", err)
+		}
+		f.stdout = f.tables
+	}
+	if o.JSONOutFile != "" {
+		if f.json, err = os.Create(o.JSONOutFile); err != nil {
+			return fmt.Errorf("--json-out-file: %w", err)
+		}
+	}
+	if o.StatsdHost != "" {
+		f.statsd, err = output.NewStatsd(o.StatsdHost, o.StatsdPort, o.GraphitePort, o.StatsdPrefix, o.StatsdRunLabel, o.Percentiles,
+			func(err error) { f.say("%s: warning: %v", f.prog, err) })
+	}
+	return err
+}
+
+// once is one run of the load.
+func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
+	o := f.o
+	plan, err := f.planner.plan(run, 0, 1)
+	if err != nil {
+		return nil, err
+	}
+	if s := f.staircase(); s != nil && !o.Quiet {
+		s.Print(f.stderr, run+1, o.Threads)
+	}
+	if f.statsd != nil {
+		f.statsd.Started(run+1, o.Threads, o.Clients)
+	}
+	p := progress{f: f, run: run + 1, requests: f.report.RequestsPerClient * uint64(o.Connections())}
+	r, err := drive.Run(ctx, plan, drive.Hooks{Watch: p.watch})
+	if err != nil {
+		return nil, err
+	}
+	p.end(r)
+	if f.statsd != nil {
+		f.statsd.Zero()
+		f.statsd.Completed(run + 1)
+	}
+	return r, nil
+}
+
+func (f *face) staircase() *output.Staircase {
+	o := f.o
+	if o.ClientsStart == 0 {
+		return nil
+	}
+	return &output.Staircase{Start: o.ClientsStart, Step: o.ClientsStep, Most: o.Clients, Every: o.StepDuration, Seconds: o.TestTime}
+}
+
+// write all results.
+func (f *face) write() error {
+	o, rep := f.o, &f.report
+	if len(rep.Runs) == 0 {
+		return nil
+	}
+	if err := output.Text(f.stdout, rep); err != nil {
+		return fmt.Errorf("writing the results: %w", err)
+	}
+	if f.json != nil {
+		if err := output.JSON(f.json, rep); err != nil {
+			return fmt.Errorf("--json-out-file: %w", err)
+		}
+	}
+	for i, r := range rep.Runs {
+		if o.HDRFilePrefix != "" {
+			for _, file := range output.HDRFiles(o.HDRFilePrefix, rep, i+1) {
+				if err := create(file.Path, file.Write); err != nil {
+					return fmt.Errorf("--hdr-file-prefix: %w", err)
+				}
+			}
+		}
+		if o.ClientStats == "" {
+			continue
+		}
+		seen := map[int]int{}
+		for k := range r.Clients {
+			c := &r.Clients[k]
+			path := output.ClientPath(o.ClientStats, i+1, c.Loop, seen[c.Loop])
+			seen[c.Loop]++
+			if err := create(path, func(w io.Writer) error { return output.ClientCSV(w, rep, c) }); err != nil {
+				return fmt.Errorf("--client-stats: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func create(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := write(file); err != nil {
+		file.Close()
+		return err
+	}
+	return file.Close()
+}
+
+// verdict says what went wrong, and gives the exit status.
+func (f *face) verdict() int {
+	code := 0
+	bad := func(format string, a ...any) {
+		f.say(f.prog+": "+format, a...)
+		code = ExitSetup
+	}
+	if len(f.report.Runs) == 0 {
+		bad("no run came to its end")
+	}
+	for i, r := range f.report.Runs {
+		name := ""
+		if len(f.report.Runs) > 1 {
+			name = fmt.Sprintf("run %d: ", i+1)
+		}
+		t := r.Total()
+		if t.Count == 0 {
+			bad("%sno request was answered", name)
+		}
+		if n := t.Errors(); n > 0 {
+			bad("%s%d of %d requests were answered with an error", name, n, t.Count)
+		}
+		if r.ConnErrors > 0 {
+			bad("%s%d connection errors", name, r.ConnErrors)
+		}
+		if r.Lost > 0 && !r.Interrupted {
+			bad("%s%d requests were not answered", name, r.Lost)
+		}
+		for _, x := range r.Texts[:min(len(r.Texts), 5)] {
+			f.say("%s: %s%d times: %s", f.prog, name, x.N, oneLine(x.Text))
+		}
+		if keys := t.Hits + t.Misses; f.o.MissRate >= 0 && keys > 0 && float64(t.Misses)*100 > f.o.MissRate*float64(keys) {
+			bad("%s%.1f %% of the keys were missed, more than the %g %% allowed", name, 100*float64(t.Misses)/float64(keys), f.o.MissRate)
+		}
+		if r.Self.Limit != "" {
+			f.say("%s: warning: %s%s", f.prog, name, r.Self.Limit)
+		}
+	}
+	return code
+}
