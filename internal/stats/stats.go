@@ -17,8 +17,7 @@ type Counters struct {
 	AuthCmds, AuthErrors                            uint64
 	BytesRead, BytesWritten                         uint64
 	ConnYields, IdleKicks                           uint64
-	ReadBufOOM, ResponseObjOOM                      uint64
-	LookupOutOfClass                                uint64 // hits on items of no class (never printed, for sums)
+	ResponseObjOOM                                  uint64
 }
 
 // Class counts by memcached's slab class of the item, as `stats slabs` prints them; the totals of `stats` are their sums.
@@ -50,7 +49,7 @@ func (w *Worker) Publish() {
 	w.mu.Lock()
 	w.pub = w.C
 	for d := w.dirty; d != 0; d &= d - 1 {
-		i := trailing(d)
+		i := bits.TrailingZeros64(d)
 		w.pubClass[i] = w.class[i]
 	}
 	w.mu.Unlock()
@@ -63,5 +62,3 @@ func (w *Worker) Snapshot() (Counters, [64]Class) {
 	defer w.mu.Unlock()
 	return w.pub, w.pubClass
 }
-
-func trailing(x uint64) int { return bits.TrailingZeros64(x) }

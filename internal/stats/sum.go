@@ -1,11 +1,11 @@
 package stats
 
 // fields are all counters, in a fixed order: sums and differences are loops over them.
-func (c *Counters) fields() [22]*uint64 {
+func (c *Counters) fields() [20]*uint64 {
 	return [...]*uint64{
 		&c.CmdFlush, &c.CmdTouch, &c.CmdMeta, &c.GetMisses, &c.GetExpired, &c.GetFlushed, &c.DeleteMisses, &c.IncrMisses,
 		&c.DecrMisses, &c.CasMisses, &c.TouchMisses, &c.StoreTooLarge, &c.StoreNoMemory, &c.AuthCmds, &c.AuthErrors,
-		&c.BytesRead, &c.BytesWritten, &c.ConnYields, &c.IdleKicks, &c.ReadBufOOM, &c.ResponseObjOOM, &c.LookupOutOfClass,
+		&c.BytesRead, &c.BytesWritten, &c.ConnYields, &c.IdleKicks, &c.ResponseObjOOM,
 	}
 }
 

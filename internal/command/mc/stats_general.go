@@ -43,7 +43,7 @@ func (w *Worker) generalProcess(e emitter, t *Totals) {
 	e.num("read_buf_count", t.Conn.ReadBufs)
 	e.num("read_buf_bytes", t.Conn.ReadBufBytes+t.Conn.ReadBufFree)
 	e.num("read_buf_bytes_free", t.Conn.ReadBufFree)
-	e.num("read_buf_oom", t.C.ReadBufOOM+t.Conn.ReadKills)
+	e.num("read_buf_oom", t.Conn.ReadKills)
 	e.num("reserved_fds", t.Conn.Structures-t.Conn.Curr)
 }
 

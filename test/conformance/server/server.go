@@ -154,19 +154,6 @@ func (s *Server) RSS() (now, most int64) {
 	return now, most
 }
 
-// CPU is the processor time that the server has used.
-func (s *Server) CPU() time.Duration {
-	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	_, rest, _ := strings.Cut(string(data), ") ")
-	f := strings.Fields(rest)
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.Atoi(f[11])
-	system, _ := strconv.Atoi(f[12])
-	return time.Duration(user+system) * 10 * time.Millisecond
-}
-
 // Dial opens a connection that ends with the test and fails after a while.
 func (s *Server) Dial() net.Conn {
 	s.t.Helper()
