@@ -18,7 +18,6 @@ import (
 	"godwit/internal/command/mc"
 	"godwit/internal/config"
 	"godwit/internal/netloop"
-	"godwit/internal/stats"
 	"godwit/internal/store"
 )
 
@@ -212,17 +211,10 @@ func (s *Server) build() (err error) {
 	} else if reason != "" {
 		fmt.Fprintf(s.opt.Stderr, "[restart] starting with an empty cache: %s\n", reason)
 	}
-	casBytes := 0
-	if s.set.CAS {
-		casBytes = 8
-	}
-	s.store.SetClasses(s.set.Classes(), casBytes)
-	s.env = &mc.Env{Store: s.store, Clock: s.clock, Set: s.set, Server: s}
+	s.env = mc.NewEnv(s.set, s.store, loops)
+	s.env.Server = s
 	s.env.Verbose.Store(int32(s.set.Verbosity))
 	s.env.SetDetail(s.set.Detail)
-	for i := range loops {
-		s.env.Workers = append(s.env.Workers, &mc.Worker{Env: s.env, L: s.store.Local(i), St: stats.Worker{}})
-	}
 	return nil
 }
 

@@ -32,13 +32,7 @@ func newWorker(t testing.TB, args ...string) (*mc.Worker, *Config) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	overhead := 0
-	if set.CAS {
-		overhead = 8
-	}
-	s.SetClasses(set.Classes(), overhead)
-	w := &mc.Worker{Env: &mc.Env{Store: s, Clock: c, Set: set}, L: s.Local(0)}
-	w.Workers = []*mc.Worker{w}
+	w := mc.NewEnv(set, s, 1).Workers[0]
 	w.Server = process{}
 	w.L.Turn(c.Ms())
 	cfg := &Config{Protocol: set.Protocol}

@@ -33,13 +33,7 @@ func binWorker(t testing.TB, args ...string) *Worker {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	overhead := 0
-	if set.CAS {
-		overhead = 8
-	}
-	s.SetClasses(set.Classes(), overhead)
-	w := &Worker{Env: &Env{Store: s, Clock: c, Set: set}, L: s.Local(0)}
-	w.Workers = []*Worker{w}
+	w := NewEnv(set, s, 1).Workers[0]
 	w.L.Turn(c.Ms())
 	return w
 }

@@ -26,6 +26,21 @@ type Env struct {
 	admin adminState
 }
 
+// NewEnv is a server over a store, with a worker for each of its loops. It has the store count by memcached's classes, so
+// nothing is stored yet.
+func NewEnv(set *config.Memcached, s *store.Store, loops int) *Env {
+	casBytes := 0
+	if set.CAS {
+		casBytes = 8
+	}
+	s.SetClasses(set.Classes(), casBytes)
+	e := &Env{Store: s, Clock: s.Clock(), Set: set}
+	for i := range loops {
+		e.Workers = append(e.Workers, &Worker{Env: e, L: s.Local(i)})
+	}
+	return e
+}
+
 // Server is what verbs ask of the process around them.
 type Server interface {
 	ConnStats() ConnStats

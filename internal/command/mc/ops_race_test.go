@@ -24,10 +24,9 @@ func TestMergeRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	env := &Env{Store: s, Clock: c, Set: set}
-	for i := range loops {
-		env.Workers = append(env.Workers, &Worker{Env: env, L: s.Local(i)})
-		env.Workers[i].L.Turn(c.Ms())
+	env := NewEnv(set, s, loops)
+	for _, w := range env.Workers {
+		w.L.Turn(c.Ms())
 	}
 	one := env.Workers[0]
 	one.Put(&StoreOp{Key: []byte("list")}, nil)

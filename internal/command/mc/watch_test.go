@@ -163,13 +163,11 @@ func TestWatchConcurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.SetClasses(w.Set.Classes(), 8)
-	env := &Env{Store: s, Clock: w.Clock, Set: w.Set}
+	env := NewEnv(w.Set, s, 3)
 	var loops, others sync.WaitGroup
 	var over atomic.Bool
-	for i := range 3 {
-		x := &Worker{Env: env, L: s.Local(i), Conn: i}
-		env.Workers = append(env.Workers, x)
+	for i, x := range env.Workers {
+		x.Conn = i
 		x.L.Turn(env.Clock.Ms())
 	}
 	for _, x := range env.Workers {
