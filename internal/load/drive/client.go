@@ -347,16 +347,33 @@ func (c *client) isDue() bool {
 	return false
 }
 
-// step goes on to the next planned request.
+// rampStep is the time, ns, for which the factor of a ramp is taken to be constant.
+const rampStep = 5e6
+
+// step goes on to the next planned requests: to where the rate, summed up over the time since the present ones, comes to 1,
+// or to an exponential number whose mean is 1.
 func (c *client) step() {
 	d := c.interval
 	if c.rng != nil {
 		d *= c.rng.ExpFloat64()
 	}
-	if ramp := c.r.plan.Ramp; ramp != nil {
-		d /= max(ramp((c.plannedT-float64(c.r.started.Load()))/1e9), 1e-6)
+	ramp := c.r.plan.Ramp
+	if ramp == nil {
+		c.plannedT += d
+		return
 	}
-	c.plannedT += d
+	begin := float64(c.r.started.Load())
+	last := begin + float64(c.r.plan.Warmup+c.r.plan.Duration) // with a factor of 0 there is no next one
+	for c.plannedT <= last {
+		f := ramp((c.plannedT - begin) / 1e9)
+		if f*rampStep >= d {
+			c.plannedT += d / f
+			return
+		}
+		c.plannedT += rampStep
+		d -= f * rampStep
+	}
+	c.plannedT = math.MaxInt64 / 2
 }
 
 // request sends one, if the Source has one.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"godwit/internal/load"
 	"godwit/internal/load/result"
@@ -50,13 +49,17 @@ func (c *counter) Next(op *load.Op) bool {
 
 // echoServer answers each line.
 func echoServer(t *testing.T, answer string) (addr string) {
+	return serve(t, &echo.Handler{Answer: []byte(answer + "\n")})
+}
+
+func serve(t *testing.T, h netloop.Handler) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	addr = l.Addr().String()
 	l.Close()
-	s, err := netloop.New(netloop.Config{Loops: 1, Listeners: []*netloop.Listener{{Addr: addr}}}, &echo.Handler{Answer: []byte(answer + "\n")})
+	s, err := netloop.New(netloop.Config{Loops: 1, Listeners: []*netloop.Listener{{Addr: addr}}}, h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,23 +129,6 @@ func TestBothWaysFull(t *testing.T) {
 		}
 		if r := run1(t, p); r.Rows[0].Count != 400 {
 			t.Errorf("%s: %d answers of 400", io, r.Rows[0].Count)
-		}
-	}
-}
-
-// A load with a rate keeps it.
-func TestRate(t *testing.T) {
-	addr := echoServer(t, "yes")
-	for _, io := range drivers {
-		p := plan(addr, 4, -1, 1)
-		p.IO, p.Duration = io, time.Second
-		for i := range p.Clients {
-			p.Clients[i].Rate = 500
-			p.Clients[i].Phase = float64(i) / 4
-		}
-		r := run1(t, p)
-		if n := r.Rows[0].Count; n < 1995 || n > 2005 {
-			t.Errorf("%s: %d requests in a second at 2000/s", io, n)
 		}
 	}
 }
