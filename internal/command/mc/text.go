@@ -14,10 +14,10 @@ type Text struct {
 	// Conn is the connection, for verbs that answer for long.
 	Conn Conn
 
-	long long    // such a verb: input is its until it ends
-	up   *upload // a value that arrives over several Feeds
-	skip int     // bytes of a refused value that are still to come
-	slow bool    // tests: without the quick ways
+	long long        // such a verb: input is its until it ends
+	up   *textUpload // a value that arrives over several Feeds
+	skip int         // bytes of a refused value that are still to come
+	slow bool        // tests: without the quick ways
 }
 
 // textScratch is a Worker's memory for the request it is in.
@@ -186,8 +186,8 @@ func (t *Text) Drop(w *Worker) {
 		t.long.drop(w)
 		t.long = nil
 	}
-	if t.up != nil && t.up.pending != nil {
-		w.L.Discard(t.up.pending)
+	if t.up != nil {
+		t.up.drop(w)
 	}
 	t.up, t.skip = nil, 0
 }

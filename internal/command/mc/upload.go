@@ -1,58 +1,55 @@
 package mc
 
-import (
-	"godwit/internal/bytesx"
-	"godwit/internal/proto/mctext"
-	"godwit/internal/store"
-)
+import "godwit/internal/store"
 
-// upload is a storage command whose value arrives over several Feeds. The value goes straight into its item if that is a
-// large one; otherwise it is gathered on the heap, since a small item must not stay open between two Feeds.
+// chargeStep is how much of an upload is charged to the memory limit in advance, in bytes: a client that announces a
+// gigabyte and sends nothing costs this much.
+const chargeStep = 256 << 10
+
+// upload is a storage command whose value arrives over several Feeds. The value goes straight into its item if that
+// is a large one; otherwise it is gathered on the heap, since a small item must not stay open between two Feeds.
 type upload struct {
-	value
-	key     [mctext.MaxKey]byte // op.Key, which must outlive the line it came in
-	pending *store.Pending      // nil: small, gathered in data; or failed
+	op      StoreOp
+	key     [maxKey]byte   // op.Key, which must outlive the input it came in
+	pending *store.Pending // nil: small, gathered in data; or failed
 	data    []byte
-	failed  bool // no memory: what is left is thrown away, then the answer says so
-	got     int  // bytes of the value that have arrived
+	failed  bool // no memory: what is left is thrown away
+	length  int  // of the value
+	got     int  // bytes of it that have arrived
 	charged int  // bytes of it that are paid for
-	end     [2]byte
-	endGot  int // bytes of the line end behind the value that have arrived
 }
 
-// begin starts an upload behind a line of n bytes.
-func (t *Text) begin(w *Worker, v *value, n int, out *bytesx.Out) (used int) {
-	p, code := w.Begin(&v.op, v.size)
+// receive starts an upload of n bytes.
+func (w *Worker) receive(op *StoreOp, n int) (*upload, Code) {
+	p, code := w.Begin(op, n)
 	if code != OK {
-		return t.refuse(v, replies[code], n, out)
+		return nil, code
 	}
-	u := &upload{value: *v, pending: p}
-	u.op.Key = u.key[:copy(u.key[:], v.op.Key)]
+	u := &upload{op: *op, pending: p, length: n}
+	u.op.Key = u.key[:copy(u.key[:], op.Key)]
 	if !p.Large() {
 		w.L.Discard(p)
 		u.pending = nil
 	}
 	u.charge(w)
-	t.up = u
-	return n
+	return u, OK
 }
 
 // charge pays for the next bytes of a large value.
 func (u *upload) charge(w *Worker) {
-	u.charged = min(u.size, u.got+chargeStep)
+	u.charged = min(u.length, u.got+chargeStep)
 	if u.pending == nil {
 		return
 	}
 	if w.L.Grow(u.pending, u.charged) != nil {
-		w.L.Discard(u.pending)
-		u.pending, u.failed = nil, true
+		u.drop(w)
+		u.failed = true
 	}
 }
 
-// upload takes what in has of the value and its line end, and answers when that is complete.
-func (t *Text) upload(w *Worker, in []byte, out *bytesx.Out) (used int) {
-	u := t.up
-	for u.got < u.size && used < len(in) {
+// take has what in has of the value.
+func (u *upload) take(w *Worker, in []byte) (used int) {
+	for !u.full() && used < len(in) {
 		n := min(u.charged-u.got, len(in)-used)
 		chunk := in[used : used+n]
 		switch {
@@ -62,61 +59,58 @@ func (t *Text) upload(w *Worker, in []byte, out *bytesx.Out) (used int) {
 			u.data = append(u.data, chunk...)
 		}
 		used += n
-		t.Sunk(w, n)
-	}
-	if u.got < u.size {
-		return used
-	}
-	n := copy(u.end[u.endGot:], in[used:])
-	used += n
-	if u.endGot += n; u.endGot == len(u.end) {
-		t.up = nil
-		mark := out.Len()
-		t.finish(w, u, out)
-		if out.Framed && out.Len() > mark {
-			out.EndMessage()
-		}
+		u.sunk(w, n)
 	}
 	return used
 }
 
-// Sink is where the next bytes of a large value belong.
-func (t *Text) Sink() []byte {
-	if t.up == nil || t.up.pending == nil {
+// sink is where the next bytes of a large value belong; nil if they go elsewhere.
+func (u *upload) sink() []byte {
+	if u.pending == nil || u.full() {
 		return nil
 	}
-	if b := t.up.pending.Value()[t.up.got:t.up.charged]; len(b) > 0 {
-		return b
-	}
-	return nil
+	return u.pending.Value()[u.got:u.charged]
 }
 
-// Sunk says that n bytes of the value have arrived.
-func (t *Text) Sunk(w *Worker, n int) {
-	u := t.up
+// sunk says that n bytes of the value have arrived.
+func (u *upload) sunk(w *Worker, n int) {
 	u.got += n
-	if u.got == u.charged && u.got < u.size {
+	if u.got == u.charged && !u.full() {
 		u.charge(w)
 	}
 }
 
-// finish stores the value that is complete now, and answers.
-func (t *Text) finish(w *Worker, u *upload, out *bytesx.Out) {
-	u.detail(w)
-	switch {
-	case u.failed:
-		w.St.C.StoreNoMemory++
-		if !u.quiet {
-			reply(out, mctext.NoMemoryRead)
-		}
-	case string(u.end[:]) != "\r\n":
-		if u.pending != nil {
-			w.L.Discard(u.pending)
-		}
-		t.badChunk(&u.value, out)
-	case u.pending != nil:
-		t.stored(&u.value, w.Commit(&u.op, u.pending), out)
-	default:
-		t.stored(&u.value, w.putGathered(&u.op, u.data), out)
+// full says whether all bytes have arrived.
+func (u *upload) full() bool { return u.got == u.length }
+
+// store runs the command, whose value is complete.
+func (u *upload) store(w *Worker) Stored {
+	if p := u.pending; p != nil {
+		u.pending = nil
+		return w.Commit(&u.op, p)
 	}
+	return w.putGathered(&u.op, u.data)
+}
+
+// drop gives back the memory of a large value.
+func (u *upload) drop(w *Worker) {
+	if u.pending != nil {
+		w.L.Discard(u.pending)
+		u.pending = nil
+	}
+}
+
+// putGathered is Put for a value that Begin has already accepted and counted.
+func (w *Worker) putGathered(op *StoreOp, value []byte) Stored {
+	if op.merges() {
+		return w.merge(op, value)
+	}
+	p, err := w.L.Build(op.Key, store.Spec{Flags: op.Flags, Expiry: op.Expiry, Len: len(value), Marks: op.marks()})
+	if err != nil {
+		code := codeOf(err)
+		w.Refuse(op, code, len(value))
+		return Stored{Code: code}
+	}
+	copy(p.Value(), value)
+	return w.Commit(op, p)
 }
