@@ -10,7 +10,7 @@ CHECKER  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export NODE_PATH ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/godwit-ci/node/node_modules
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test conformance compat race invariants fuzz bench bench-compare lint fmt cross arm64 man check clean
+.PHONY: help build dev test conformance compat race invariants fuzz bench bench-client bench-compare lint fmt cross arm64 man check clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -48,6 +48,9 @@ fuzz: ## every fuzz target for FUZZTIME (20s)
 
 bench: ## benchmarks of the layers; compare two outputs with benchstat
 	$(GO) test -run '^$$' -bench . -benchmem ./internal/...
+
+bench-client: ## the load generators beside memtier_benchmark and mc-crusher (ARGS="-memtier PATH -crusher PATH")
+	$(GO) run ./test/bench/client $(ARGS)
 
 bench-compare: ## godwit beside the memcached of this machine, same cores, medians (3 minutes; ARGS="-only get,set")
 	$(GO) run ./test/bench/compare $(ARGS)

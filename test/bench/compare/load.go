@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"godwit/test/bench/harness"
 )
 
 // workload is a closed loop: each connection sends a pipeline of requests and waits for all answers.
@@ -142,14 +144,14 @@ func (bin) read(r *bufio.Reader, get bool) (bool, error) {
 type sample struct{ rate, cpu, p50, p99, p999 float64 }
 
 // measure starts the server, loads the keys, warms up for a quarter of length, and measures.
-func measure(s server, w workload, length time.Duration) (sample, error) {
-	srv, err := s.start(w.memoryMB)
+func measure(s harness.Server, w workload, length time.Duration) (sample, error) {
+	srv, err := s.Start(w.memoryMB)
 	if err != nil {
 		return sample{}, err
 	}
-	defer srv.stop()
-	if w.preload && s.name != "echo" {
-		if err := w.load(srv.addr); err != nil {
+	defer srv.Stop()
+	if w.preload && s.Name != "echo" {
+		if err := w.load(srv.Addr); err != nil {
 			return sample{}, fmt.Errorf("loading keys: %w", err)
 		}
 	}
@@ -165,7 +167,7 @@ func measure(s server, w workload, length time.Duration) (sample, error) {
 		wg.Go(func() {
 			p := &parts[i]
 			p.hist = hdrhistogram.New(1, 10_000_000, 3)
-			p.err = w.client(srv.addr, uint64(i), &phase, func(d time.Duration, gets, hits int) {
+			p.err = w.client(srv.Addr, uint64(i), &phase, func(d time.Duration, gets, hits int) {
 				p.n += int64(w.pipeline)
 				p.gets += int64(gets)
 				p.hits += int64(hits)
@@ -174,7 +176,7 @@ func measure(s server, w workload, length time.Duration) (sample, error) {
 		})
 	}
 	time.Sleep(length / 4)
-	c0, err := srv.cpu()
+	c0, err := srv.CPU()
 	if err != nil {
 		return sample{}, err
 	}
@@ -183,7 +185,7 @@ func measure(s server, w workload, length time.Duration) (sample, error) {
 	time.Sleep(length)
 	phase.Store(2)
 	took := time.Since(t0)
-	c1, err := srv.cpu()
+	c1, err := srv.CPU()
 	if err != nil {
 		return sample{}, err
 	}
@@ -197,7 +199,7 @@ func measure(s server, w workload, length time.Duration) (sample, error) {
 		n, gets, hits = n+parts[i].n, gets+parts[i].gets, hits+parts[i].hits
 		hist.Merge(parts[i].hist)
 	}
-	if w.preload && s.name != "echo" && hits*100 < gets*99 {
+	if w.preload && s.Name != "echo" && hits*100 < gets*99 {
 		return sample{}, fmt.Errorf("only %d of %d gets hit", hits, gets)
 	}
 	q := func(p float64) float64 { return float64(hist.ValueAtQuantile(p)) }

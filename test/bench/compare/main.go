@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/test/bench/harness"
 )
 
 func main() {
@@ -64,22 +66,20 @@ func run(peer string, rounds int, length time.Duration, only string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	ours := dir + "/godwit"
-	build := exec.Command("go", "build", "-trimpath", "-o", ours, "./cmd/godwit")
-	build.Stdout, build.Stderr = os.Stderr, os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("go build ./cmd/godwit: %w (run it from the root of the checkout)", err)
+	ours, err := harness.Build(dir, "./cmd/godwit")
+	if err != nil {
+		return err
 	}
-	floor := dir + "/echo"
-	if err := exec.Command("go", "build", "-trimpath", "-o", floor, "./test/bench/echo").Run(); err != nil {
-		return fmt.Errorf("go build ./test/bench/echo: %w", err)
+	floor, err := harness.Build(dir, "./test/bench/echo")
+	if err != nil {
+		return err
 	}
-	servers := []server{
-		{"godwit", []string{ours, "memcached"}},
-		{"memcached", []string{peerPath}},
-		{"echo", []string{floor}},
+	servers := []harness.Server{
+		{Name: "godwit", Argv: []string{ours, "memcached"}},
+		{Name: "memcached", Argv: []string{peerPath}},
+		{Name: "echo", Argv: []string{floor}},
 	}
-	if err := pin(1); err != nil {
+	if err := harness.Pin(1); err != nil {
 		return err
 	}
 	version, _ := exec.Command(peerPath, "-V").Output()
@@ -89,15 +89,15 @@ func run(peer string, rounds int, length time.Duration, only string) error {
 	for r := range rounds {
 		for _, w := range loads {
 			for _, s := range servers {
-				if s.name == "echo" && !w.echo {
+				if s.Name == "echo" && !w.echo {
 					continue
 				}
-				fmt.Fprintf(os.Stderr, "\rround %d of %d: %-24s %-10s", r+1, rounds, w.name, s.name)
+				fmt.Fprintf(os.Stderr, "\rround %d of %d: %-24s %-10s", r+1, rounds, w.name, s.Name)
 				m, err := measure(s, w, length)
 				if err != nil {
-					return fmt.Errorf("%s against %s: %w", w.name, s.name, err)
+					return fmt.Errorf("%s against %s: %w", w.name, s.Name, err)
 				}
-				all.add(w.name, s.name, m)
+				all.add(w.name, s.Name, m)
 			}
 		}
 	}
@@ -121,11 +121,7 @@ func median(s []sample, of func(sample) float64) float64 {
 	for i := range s {
 		v[i] = of(s[i])
 	}
-	slices.Sort(v)
-	if n := len(v); n%2 == 0 {
-		return (v[n/2-1] + v[n/2]) / 2
-	}
-	return v[len(v)/2]
+	return harness.Median(v)
 }
 
 func (r results) print(out io.Writer, loads []workload) {
