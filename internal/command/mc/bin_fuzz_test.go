@@ -33,20 +33,20 @@ func FuzzBin(f *testing.F) {
 	users := []auth.User{{Name: "a", Pass: "pa"}}
 	w := binWorker(f)
 	f.Fuzz(func(t *testing.T, in []byte, cut uint16, sasl bool) {
-		answer := func(size int, sink bool) (got []byte, closed bool, p *binPipe) {
+		answer := func(size int, sink bool) (got []byte, closed bool, p *pipe) {
 			w.Store.Flush()
-			p = &binPipe{w: w, sink: sink}
+			p = binPipe(w, nil)
 			if sasl {
-				p.b.SASL = new(auth.Table)
-				p.b.SASL.Set(users)
+				p = binPipe(w, users)
 			}
+			p.sink = sink
 			for rest := in; len(rest) > 0; {
 				n := min(size, len(rest))
 				p.write(rest[:n])
 				rest = rest[n:]
 			}
-			p.b.Drop(w)
-			return dropCAS(t, p.got), p.closed, p
+			p.p.Drop(w)
+			return dropCAS(t, p.got), p.closed(), p
 		}
 		whole, closed, p := answer(len(in), false)
 		if !closed && len(p.in) > mcbin.HeaderLen+binWaitFor+255+mcbin.MaxKey {

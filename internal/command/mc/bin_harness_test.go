@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"godwit/internal/auth"
-	"godwit/internal/bytesx"
 	"godwit/internal/clock"
 	"godwit/internal/config"
 	"godwit/internal/proto/mcbin"
@@ -38,77 +37,17 @@ func binWorker(t testing.TB, args ...string) *Worker {
 	return w
 }
 
-// binPipe is one connection: a driver that keeps what was not used, as netloop does.
-type binPipe struct {
-	b      Bin
-	w      *Worker
-	sink   bool // large values go through Sink
-	in     []byte
-	out    bytesx.Out
-	got    []byte
-	closed bool
-	yields int
-}
-
-// write brings input to the connection; the answers collect in got.
-func (p *binPipe) write(data []byte) {
-	for p.sink && !p.closed && len(p.in) == 0 && len(data) > 0 {
-		s := p.b.Sink()
-		if len(s) == 0 {
-			break
-		}
-		n := copy(s, data)
-		data = data[n:]
-		p.b.Sunk(p.w, n)
-		if p.b.Sink() == nil {
-			p.feed()
-		}
-	}
-	p.in = append(p.in, data...)
-	p.feed()
-}
-
-func (p *binPipe) feed() {
-	for !p.closed {
-		used, v := p.b.Feed(p.w, p.in, &p.out)
-		p.in = append([]byte(nil), p.in[used:]...)
-		p.got = append(p.got, flatten(&p.out)...)
-		p.out.Reset()
-		switch v {
-		case More:
-			return
-		case Yield:
-			p.yields++
-		case Close:
-			p.closed = true
-		default:
-			panic(fmt.Sprintf("verdict %d", v))
-		}
-	}
-	p.in = nil
-}
-
-func flatten(o *bytesx.Out) []byte {
-	var b []byte
-	at := 0
-	for _, r := range o.Refs {
-		b = append(append(b, o.Buf[at:r.At]...), r.Data...)
-		at = r.At
-	}
-	return append(b, o.Buf[at:]...)
-}
-
 // binFleet is the same server several times, fed differently, which must not make a difference.
 type binFleet struct {
 	t     testing.TB
 	users []auth.User // nil: no SASL
-	pipes []*binPipe
+	pipes []*pipe
 }
 
 func newBinFleet(t testing.TB, users []auth.User, args ...string) *binFleet {
 	f := &binFleet{t: t, users: users}
 	for range 4 {
-		f.pipes = append(f.pipes, &binPipe{w: binWorker(t, args...)})
+		f.pipes = append(f.pipes, binPipe(binWorker(t, args...), nil))
 	}
 	f.connect()
 	return f
@@ -117,12 +56,9 @@ func newBinFleet(t testing.TB, users []auth.User, args ...string) *binFleet {
 // connect opens a new connection to each server.
 func (f *binFleet) connect() {
 	for i, p := range f.pipes {
-		p.b.Drop(p.w)
-		f.pipes[i] = &binPipe{w: p.w, sink: i%2 == 1}
-		if f.users != nil {
-			f.pipes[i].b.SASL = new(auth.Table)
-			f.pipes[i].b.SASL.Set(f.users)
-		}
+		p.p.Drop(p.w)
+		f.pipes[i] = binPipe(p.w, f.users)
+		f.pipes[i].sink = i%2 == 1
 	}
 }
 
@@ -148,11 +84,11 @@ func (f *binFleet) send(in []byte) (answer []byte, closed bool) {
 	}
 	first := f.pipes[0]
 	for i, p := range f.pipes[1:] {
-		if string(p.got) != string(first.got) || p.closed != first.closed {
-			f.t.Fatalf("fed in pieces (%d) the answer differs:\n%q, closed %v\n%q, closed %v", i+1, first.got, first.closed, p.got, p.closed)
+		if string(p.got) != string(first.got) || p.closed() != first.closed() {
+			f.t.Fatalf("fed in pieces (%d) the answer differs:\n%q, closed %v\n%q, closed %v", i+1, first.got, first.closed(), p.got, p.closed())
 		}
 	}
-	return first.got, first.closed
+	return first.got, first.closed()
 }
 
 func (f *binFleet) advance(seconds int64) {

@@ -11,7 +11,7 @@ import (
 // TestBinNoMemory: where no memory can be freed the answer says so, the body is skipped, and the connection stays.
 func TestBinNoMemory(t *testing.T) {
 	w := binWorker(t, "-m", "4", "-M")
-	p := &binPipe{w: w}
+	p := binPipe(w, nil)
 	var s binScript
 	refused := 0
 	for i := range 200 {
@@ -32,13 +32,13 @@ func TestBinNoMemory(t *testing.T) {
 		p.write(in[:n])
 		in = in[n:]
 	}
-	if got, want := s.decode(p.got, p.closed, false), "set 0x82 value=Out of memory during read\n"; got != want {
+	if got, want := s.decode(p.got, p.closed(), false), "set 0x82 value=Out of memory during read\n"; got != want {
 		t.Errorf("a large value: %s, want %s", got, want)
 	}
 	p.got = nil
 	p.write(s.encode(t, "get key=large\nadd key=tiny value=x*50000\nincr key=key0 delta=1\nnoop"))
 	want := "get 0x1 value=Not found\nadd 0x82 value=Out of memory allocating item\nincr 0x6 value=Non-numeric server-side value for incr or decr\nnoop 0x0\n"
-	if got := s.decode(p.got, p.closed, false); got != want {
+	if got := s.decode(p.got, p.closed(), false); got != want {
 		t.Errorf("afterwards: %s, want %s", got, want)
 	}
 }

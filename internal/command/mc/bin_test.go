@@ -13,7 +13,7 @@ import (
 
 // TestBinCounters has the counters that memcached 1.6.45 shows after the same packets.
 func TestBinCounters(t *testing.T) {
-	p := &binPipe{w: binWorker(t)}
+	p := binPipe(binWorker(t), nil)
 	w := p.w
 	for _, c := range []struct {
 		lines string
@@ -97,9 +97,7 @@ func binCounters(w *Worker) []binCounter {
 }
 
 func TestBinAuthCounters(t *testing.T) {
-	p := &binPipe{w: binWorker(t)}
-	p.b.SASL = new(auth.Table)
-	p.b.SASL.Set([]auth.User{{Name: "a", Pass: "pa"}})
+	p := binPipe(binWorker(t), []auth.User{{Name: "a", Pass: "pa"}})
 	p.write(new(binScript).encode(t, `sasl_auth key=PLAIN value=\x00a\x00wrong
 		sasl_auth key=PLAIN
 		sasl_step key=PLAIN value=\x00a\x00pa
@@ -236,7 +234,7 @@ func TestBinLengths(t *testing.T) {
 			}
 			for _, key := range keys {
 				for _, body := range bodies {
-					p := &binPipe{w: w}
+					p := binPipe(w, nil)
 					h := mcbin.Header{Magic: mcbin.MagicRequest, Op: mcbin.Op(op), ExtLen: uint8(ext), KeyLen: key, BodyLen: body, Opaque: 7}
 					p.write(append(mcbin.AppendHeader(nil, &h), tail...))
 					if len(p.in) > mcbin.HeaderLen+binWaitFor {
@@ -247,11 +245,11 @@ func TestBinLengths(t *testing.T) {
 						t.Fatalf("%+v: answer %+v", h, first)
 					}
 					if wrong := h.ValueLen() < 0 || body > mcbin.MaxBody || key > mcbin.MaxKey; wrong {
-						if !p.closed || n == 0 || first.Status != mcbin.Invalid && first.Status != mcbin.UnknownCommand {
-							t.Fatalf("%+v: answer %+v, closed %v", h, first, p.closed)
+						if !p.closed() || n == 0 || first.Status != mcbin.Invalid && first.Status != mcbin.UnknownCommand {
+							t.Fatalf("%+v: answer %+v, closed %v", h, first, p.closed())
 						}
 					}
-					p.b.Drop(w)
+					p.p.Drop(w)
 				}
 			}
 		}
@@ -265,7 +263,7 @@ func TestBinTruncated(t *testing.T) {
 	w := binWorker(t)
 	run := func(parts ...[]byte) []byte {
 		w.Store.Flush()
-		p := &binPipe{w: w}
+		p := binPipe(w, nil)
 		for _, part := range parts {
 			p.write(part)
 		}
@@ -282,7 +280,7 @@ func TestBinTruncated(t *testing.T) {
 // TestBinModel runs random storage packets against a plain map.
 func TestBinModel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
-	p := &binPipe{w: binWorker(t, "-m", "256")}
+	p := binPipe(binWorker(t, "-m", "256"), nil)
 	model := map[string][]byte{}
 	for range 20_000 {
 		key := []byte{'k', byte('a' + rnd.IntN(20))}
@@ -426,7 +424,7 @@ func TestBinHugeAnnounced(t *testing.T) {
 
 // TestBinStats: every group comes as packets with a name, and one without at the end.
 func TestBinStats(t *testing.T) {
-	p := &binPipe{w: binWorker(t)}
+	p := binPipe(binWorker(t), nil)
 	for _, group := range []string{"", "settings", "items", "slabs"} {
 		p.got = nil
 		p.write(mcbin.AppendStore(nil, mcbin.SetQ, []byte("k"), []byte("v"), 0, 0, 0, 0))

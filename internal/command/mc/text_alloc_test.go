@@ -33,7 +33,7 @@ var hotRequests = map[string]string{
 
 func hotWorker(t testing.TB) *Worker {
 	w := binWorker(t)
-	p := &textPipe{w: w}
+	p := textPipe(w)
 	p.write([]byte("set key:0000000001 0 0 32\r\n" + strings.Repeat("v", 32) + "\r\nset n 0 0 20\r\n00000000000000000001\r\n" +
 		"ms Zm9v 3 b\r\nabc\r\nset large 0 0 70000\r\n" + strings.Repeat("l", 70000) + "\r\n"))
 	return w

@@ -4,38 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"godwit/internal/bytesx"
 	"godwit/internal/proto/mctext"
 )
-
-// textPipe is one text connection with a driver that keeps what was not used.
-type textPipe struct {
-	t    Text
-	w    *Worker
-	in   []byte
-	out  bytesx.Out
-	got  []byte
-	last Verdict
-	kept int // most bytes that were kept
-}
-
-func (p *textPipe) write(data []byte) {
-	p.in = append(p.in, data...)
-	for p.last == More || p.last == Yield {
-		var used int
-		used, p.last = p.t.Feed(p.w, p.in, &p.out)
-		p.in = append(p.in[:0], p.in[used:]...)
-		if p.last != Abort {
-			p.got = append(p.got, flatten(&p.out)...)
-		}
-		p.out.Reset()
-		if p.last == More {
-			p.kept = max(p.kept, len(p.in))
-			return
-		}
-	}
-	p.in = nil
-}
 
 // textSeeds are requests of every kind; the fuzzer mixes them.
 var textSeeds = []string{
@@ -67,14 +37,14 @@ func FuzzText(f *testing.F) {
 		if len(data) > 1<<15 || unsplittable(data) {
 			return
 		}
-		var got []*textPipe
+		var got []*pipe
 		for i, w := range servers {
 			w.Store.Flush()
 			w.Set.ReqsPerEvent = 20
-			p := &textPipe{w: w}
+			p := textPipe(w)
 			switch i {
 			case 1:
-				p.t.slow = true
+				p.p.(*Text).slow = true
 				fallthrough
 			case 0:
 				p.write(data)
@@ -83,7 +53,7 @@ func FuzzText(f *testing.F) {
 					p.write(rest[:min(n, len(rest))])
 				}
 			}
-			p.t.Drop(w)
+			p.p.Drop(w)
 			if p.kept > waitFor+mctext.MaxLine+mctext.MaxKey {
 				t.Errorf("%d bytes were kept", p.kept)
 			}
