@@ -118,8 +118,13 @@ func (b *Budget) TryCharge(n int64) bool {
 	return false
 }
 
-// Lose leaves n bytes charged although nobody has them: the file system is full. So the rest makes do with what there is.
-func (b *Budget) Lose(n int64) { b.lost.Add(n) }
+// Lose leaves n bytes charged although nobody has them, and all that is left with them: the file system is full. So
+// everybody makes do with what there is.
+func (b *Budget) Lose(n int64) {
+	left := max(b.Left(), 0)
+	b.used.Add(left)
+	b.lost.Add(n + left)
+}
 
 // Lost bytes.
 func (b *Budget) Lost() int64 { return b.lost.Load() }

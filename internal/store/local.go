@@ -182,18 +182,19 @@ func (l *Local) Grow(p *Pending, total int) error {
 	}
 	// Charge ahead in steps of an eighth, so that a big upload does not come here for every packet.
 	want := min(int64(total)+max(int64(total)/8, 64<<10), int64(len(p.data)))
-	more := l.s.regions.Resize(p.region, want)
-	if !l.charge(more) {
-		l.s.regions.Resize(p.region, have)
-		l.outOfMemory(&p.head)
-		return ErrNoMemory
+	for range 3 {
+		more := l.s.regions.Resize(p.region, want)
+		if !l.charge(more) {
+			l.s.regions.Resize(p.region, have)
+			break
+		}
+		if l.s.regions.Commit(p.region, have, want) == nil {
+			return nil
+		}
+		l.s.budget.Lose(-l.s.regions.Resize(p.region, have)) // next time something is evicted for it
 	}
-	if l.s.regions.Commit(p.region, have, want) != nil {
-		l.s.budget.Lose(-l.s.regions.Resize(p.region, have))
-		l.outOfMemory(&p.head)
-		return ErrNoMemory
-	}
-	return nil
+	l.outOfMemory(&p.head)
+	return ErrNoMemory
 }
 
 // chargeStep is how many bytes of a victim are emptied at a time to make room for a large value: one item. The items of
