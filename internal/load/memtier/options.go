@@ -136,17 +136,17 @@ type Options struct {
 	ConnectionTimeout int     // seconds; 0: none
 
 	// Keys.
-	KeyPrefix   string
-	KeyMin      uint64
-	KeyMax      uint64
-	SetPattern  Pattern
-	GetPattern  Pattern
-	KeyStddev   float64 // 0: a sixth of the range
-	KeyMedian   float64 // 0: the middle of the range
-	KeyZipfExp  float64
-	Seed        uint64
-	Randomize   bool // Seed is to be drawn
-	DistinctIDs bool // --distinct-client-seed; clients have distinct streams anyway
+	KeyPrefix     string
+	KeyMin        uint64
+	KeyMax        uint64
+	SetPattern    Pattern
+	GetPattern    Pattern
+	KeyStddev     float64 // 0: a sixth of the range
+	KeyMedian     float64 // 0: the middle of the range
+	KeyZipfExp    float64
+	Seed          uint64
+	Randomize     bool // Seed is to be drawn
+	DistinctSeeds bool // --distinct-client-seed; clients have distinct streams anyway
 
 	// Values.
 	DataSize     int // 0 with one of the next two

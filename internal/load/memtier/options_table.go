@@ -80,7 +80,7 @@ const (
 // Reasons that several rules share.
 const (
 	oneSize    = "there is one way to choose sizes of values"
-	tcpOrUnix  = "a unix socket and a TCP address exclude each other"
+	tcpOrUnix  = "connections go to one place"
 	fileValues = "sizes and contents of values come from the file"
 	fileKeys   = "keys come from the file; --generate-keys makes them of these options"
 	noAnswers  = "answers are not looked at"
@@ -295,7 +295,7 @@ var table = []row{
 		Not:  []rule{{"randomize", ExitUsage, "one asks for the same requests again, the other for different ones"}}},
 	{Long: "distinct-client-seed", Group: groupLoad,
 		Help: "No effect: clients have different sequences anyway, in memtier_benchmark the same without this.",
-		set:  to(func(o *Options) *bool { return &o.DistinctIDs }, true)},
+		set:  to(func(o *Options) *bool { return &o.DistinctSeeds }, true)},
 	{Long: "randomize", Group: groupLoad, Help: "Another seed with each start.",
 		set: to(func(o *Options) *bool { return &o.Randomize }, true)},
 
@@ -363,6 +363,7 @@ var table = []row{
 		Not: []rule{
 			{"data-import", ExitUsage, "--data-verify compares what comes from a file"},
 			{"data-offset", ExitUsage, "parts of values cannot be compared"},
+			{"multi-key-get", ExitUsage, "values are compared one by one"},
 			{"command", ExitUsage, "what commands answer cannot be compared"},
 		}},
 	{Long: "expiry-range", Meta: "MIN-MAX", Example: "60-3600", Bounds: "0 … 2147483647, not 0-0", Group: groupObjects,
@@ -430,7 +431,7 @@ var table = []row{
 		Not: []rule{
 			{"rate|rate-limiting", ExitUsage, "planned requests are measured by their answers"},
 			{"verify|data-verify|verify-only|fail-on-miss-rate", ExitUsage, noAnswers},
-			{"scan-incremental-iteration|cluster-mode|reconnect-on-error", ExitUsage, noAnswers},
+			{"scan-incremental-iteration|cluster-mode", ExitUsage, noAnswers},
 		}},
 	{Long: "agents", Meta: "LIST", Example: "10.0.0.8:9160,10.0.0.9:9160", Group: groupEngine, Own: true,
 		Help: "Machines where godwit agent runs, host:port separated by commas: each makes the whole load, all at the same time, " +

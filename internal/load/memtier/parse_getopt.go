@@ -114,11 +114,8 @@ func missing(written string, r *row) *problem {
 
 // example is the option with a value, for error texts.
 func (r *row) example(written string) string {
-	value := r.Example
-	if value == "" {
-		value = r.Default
-	}
-	if strings.ContainsAny(value, " ") {
+	value := r.sample()
+	if strings.Contains(value, " ") {
 		value = "'" + value + "'"
 	}
 	if strings.HasPrefix(written, "--") {
@@ -127,9 +124,17 @@ func (r *row) example(written string) string {
 	return written + " " + value
 }
 
+// sample is a value that is right.
+func (r *row) sample() string {
+	if r.Example != "" {
+		return r.Example
+	}
+	return r.Default
+}
+
 // nearest is the long name with the fewest letters to change, if they are few.
 func nearest(name string) string {
-	best, least := "", 3
+	best, least := "", min(3, 1+len(name)/3)
 	for i := range table {
 		if d := distance(name, table[i].Long, least); d < least {
 			best, least = table[i].Long, d

@@ -48,6 +48,7 @@ type Importer struct {
 	file string
 	line int // at the point of reading
 	item Item
+	word [24]byte
 	key  []byte
 	data []byte
 }
@@ -127,8 +128,7 @@ func (im *Importer) Next() (*Item, error) {
 
 // number reads a column of digits, with its comma.
 func (im *Importer) number(column string, to *int64) error {
-	var word [24]byte
-	n := 0
+	word := im.word[:0]
 	for {
 		c, err := im.r.ReadByte()
 		switch {
@@ -139,18 +139,30 @@ func (im *Importer) number(column string, to *int64) error {
 		case c == '\n':
 			return im.bad(column, "the line ends here; complete or delete it")
 		case c == ',':
-			v, err := whole(string(bytes.TrimSpace(word[:n])), 0, maxKey)
-			if err != nil {
-				return im.bad(column, "%q %w", word[:n], err)
-			}
-			*to = v
-			return nil
-		case n == len(word):
-			return im.bad(column, "%q and so on is no number", word[:n])
+			return im.value(column, word, to)
+		case len(word) == cap(word):
+			return im.bad(column, "%q and so on is no number", word)
 		}
-		word[n] = c
-		n++
+		word = append(word, c)
 	}
+}
+
+func (im *Importer) value(column string, word []byte, to *int64) error {
+	v := int64(0)
+	digits := bytes.TrimSpace(word)
+	plain := len(digits) > 0 && len(digits) < 19 // below maxKey
+	for _, c := range digits {
+		plain = plain && c >= '0' && c <= '9'
+		v = v*10 + int64(c-'0')
+	}
+	if !plain { // slow, to tell why it is wrong
+		var err error
+		if v, err = whole(string(digits), 0, maxKey); err != nil {
+			return im.bad(column, "%q %w", word, err)
+		}
+	}
+	*to = v
+	return nil
 }
 
 // bytes reads a column of size bytes, which may be in quotes, and the separator behind it.

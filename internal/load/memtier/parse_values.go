@@ -97,7 +97,7 @@ func whole(arg string, lo, hi int64) (int64, error) {
 // decimal is a number between lo and hi. loIn and hiIn: they are allowed too.
 func decimal(f field[float64], lo, hi float64, loIn, hiIn bool) setter {
 	return func(o *Options, r *row, arg string) error {
-		v, err := real(arg)
+		v, err := finite(arg)
 		switch {
 		case err != nil:
 			return fmt.Errorf("is not a number; use %s", r.bounds())
@@ -111,8 +111,8 @@ func decimal(f field[float64], lo, hi float64, loIn, hiIn bool) setter {
 	}
 }
 
-// real reads a finite number.
-func real(arg string) (float64, error) {
+// finite reads a finite number.
+func finite(arg string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(arg), 64)
 	if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
 		err = strconv.ErrRange
@@ -134,7 +134,7 @@ func ratio(f field[Ratio]) setter {
 		y, err2 := whole(b, 0, maxInt)
 		switch {
 		case err1 != nil || err2 != nil:
-			return fmt.Errorf("is not two whole numbers with a colon between them; use %s, as %s", r.Meta, r.example("-")[2:])
+			return fmt.Errorf("is not two whole numbers with a colon between them; use %s, as %s", r.Meta, r.sample())
 		case x == 0 && y == 0:
 			return fmt.Errorf("is nothing of either; use %s, not both 0", r.Meta)
 		}
@@ -227,7 +227,7 @@ func setPercentiles(o *Options, r *row, arg string) error {
 		if item = strings.TrimSpace(item); item == "" {
 			continue
 		}
-		v, err := real(item)
+		v, err := finite(item)
 		if err != nil || v < 0 || v > 100 {
 			return fmt.Errorf("%q is no percentile; use numbers of 0 to 100, as %s", item, r.Default)
 		}
@@ -247,7 +247,7 @@ func setRamp(o *Options, r *row, arg string) error {
 	}
 	var v [3]float64
 	for i, p := range parts {
-		f, err := real(p)
+		f, err := finite(p)
 		if err != nil || f < 0 || f > 1e9 {
 			return fmt.Errorf("%q is not a number of 0 to 1e9; use %s, as %s", p, r.Meta, r.Example)
 		}
