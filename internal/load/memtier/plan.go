@@ -25,6 +25,10 @@ type planner struct {
 	seed   uint64
 	target *load.Target
 	block  *keys.Block // of values that are not derived from keys
+
+	imported *importFile    // nil: none
+	monitor  *monitorCursor // of the present plan; nil: none
+	writers  []writer       // of all plans, with --data-verify
 }
 
 // newPlanner looks up what all runs have in common: certificates, the seed, the bytes of values.
@@ -48,6 +52,9 @@ func newPlanner(o *Options) (*planner, error) {
 	} else {
 		p.block, err = keys.ConstantBlock('x', sizes.Largest())
 	}
+	if err == nil && o.imports() {
+		p.imported, err = openImport(o.DataImport)
+	}
 	return p, err
 }
 
@@ -64,9 +71,14 @@ func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 	if o.Ramp != nil {
 		plan.Ramp = o.Ramp.At
 	}
+	if o.Monitor != nil {
+		_, _, rows := o.CommandRows()
+		p.monitor = newMonitorCursor(o.Monitor, rows, o.MonitorRandom, part, parts)
+	}
+	start := newStarts(o, p.seed)
 	all := o.Connections() * parts
 	for i := range o.Connections() {
-		begin, ever := o.Begin(i / o.Threads)
+		begin, ever := start.begin(i)
 		if !ever {
 			continue
 		}
@@ -102,31 +114,45 @@ func (p *planner) client(run, n, all int) (load.Client, error) {
 // source of client n of all in a run. Runs repeat each other.
 func (p *planner) source(run, n, all int) (load.Source, error) {
 	o := p.o
-	s := &ratioSource{left: o.Requests, ratio: o.Ratio, multi: o.MultiKeyGet, many: make([][]byte, o.MultiKeyGet)}
-	if o.TestTime > 0 {
-		s.left = noLimit
+	left, err := o.requestsOf(n, all)
+	if err != nil {
+		return nil, err
 	}
-	var err error
-	if o.AllKeys {
-		if s.left, err = o.allKeys(n, all); err != nil {
-			return nil, err
-		}
+	if len(o.Commands) > 0 {
+		return p.commandSource(n, all, left)
 	}
-	if s.setKeys, err = o.indices(o.SetPattern, n, all); err != nil {
+	s := &ratioSource{left: left, turns: turns{ratio: o.Ratio, multi: uint64(o.MultiKeyGet)}, many: make([][]byte, o.MultiKeyGet)}
+	if s.setKeys, err = p.setIndices(n, all); err != nil {
 		return nil, err
 	}
 	if s.getKeys, err = o.indices(o.GetPattern, n, all); err != nil {
 		return nil, err
 	}
-	s.setKeys.Seed(p.seed, keys.Stream(n, keys.Writes))
 	s.getKeys.Seed(p.seed, keys.Stream(n, keys.Reads))
 	if s.draw, err = p.draw(n); err != nil {
 		return nil, err
 	}
 	s.waits = waiter{ratio: o.WaitRatio, slaves: o.NumSlaves, timeout: o.WaitTimeout}
 	s.waits.rand.Seed(p.seed, keys.Stream(n, keys.Other))
+	if p.imported != nil {
+		if s.importing, err = p.importing(n, all); err != nil {
+			return nil, err
+		}
+	}
+	if o.DataVerify {
+		p.writers = append(p.writers, writer{n: n, all: all, source: s})
+	}
 	return s, nil
 }
+
+// setIndices are those of the keys that client n of all sets.
+func (p *planner) setIndices(n, all int) (keys.Indices, error) {
+	x, err := p.o.indices(p.o.SetPattern, n, all)
+	x.Seed(p.seed, keys.Stream(n, keys.Writes))
+	return x, err
+}
+
+func (p *planner) names() keys.Names { return keys.Names{Prefix: p.o.KeyPrefix} }
 
 // draw of client n.
 func (p *planner) draw(n int) (draw, error) {
@@ -135,7 +161,7 @@ func (p *planner) draw(n int) (draw, error) {
 	if err != nil {
 		return draw{}, err
 	}
-	d := draw{names: keys.Names{Prefix: o.KeyPrefix}, sizes: sizes, expiry: o.Expiry, offset: o.DataOffset}
+	d := draw{names: p.names(), file: o.fileKeys(), sizes: sizes, expiry: o.Expiry, offset: o.DataOffset}
 	d.sizes.Seed(p.seed, keys.Stream(n, keys.Lengths))
 	d.values = keys.NewValues(p.block, p.seed, keys.Stream(n, keys.Contents))
 	d.rand.Seed(p.seed, keys.Stream(n, keys.Expiries))
@@ -146,27 +172,58 @@ func (p *planner) draw(n int) (draw, error) {
 	return d, nil
 }
 
+// requestsOf client n of all; noLimit: as many as the time allows.
+func (o *Options) requestsOf(n, all int) (uint64, error) {
+	switch {
+	case o.TestTime > 0:
+		return noLimit, nil
+	case o.AllKeys:
+		return o.allKeys(n, all)
+	}
+	return o.Requests, nil
+}
+
 // allKeys is how many requests client n of all makes with --requests=allkeys.
 func (o *Options) allKeys(n, all int) (uint64, error) {
-	if o.SetPattern != 'P' {
+	if !o.parted() {
 		n, all = 0, 1
 	}
-	return keys.AllKeys(o.KeyMin, o.KeyMax, n, all)
+	low, high := o.bounds()
+	return keys.AllKeys(low, high, n, all)
+}
+
+// parted says whether each client keeps to its part of the keys.
+func (o *Options) parted() bool {
+	for i := range o.Commands {
+		if c := &o.Commands[i]; c.Pattern == 'P' && c.Keys() > 0 {
+			return true // and so have all others with keys
+		}
+	}
+	return o.SetPattern == 'P'
+}
+
+// bounds of the keys' indices.
+func (o *Options) bounds() (low, high uint64) {
+	if file := o.fileKeys(); file != nil {
+		return 1, uint64(len(file))
+	}
+	return o.KeyMin, o.KeyMax
 }
 
 // indices that a client draws by a pattern.
 func (o *Options) indices(p Pattern, n, all int) (keys.Indices, error) {
+	low, high := o.bounds()
 	switch p {
 	case 'G':
-		return keys.Gauss(o.KeyMin, o.KeyMax, o.KeyStddev, o.KeyMedian)
+		return keys.Gauss(low, high, o.KeyStddev, o.KeyMedian)
 	case 'Z':
-		return keys.MemtierZipf(o.KeyMin, o.KeyMax, o.KeyZipfExp)
+		return keys.MemtierZipf(low, high, o.KeyZipfExp)
 	case 'S':
-		return keys.Sequential(o.KeyMin, o.KeyMax, o.KeyMin)
+		return keys.Sequential(low, high, low)
 	case 'P':
-		return keys.Partition(o.KeyMin, o.KeyMax, n, all)
+		return keys.Partition(low, high, n, all)
 	}
-	return keys.Uniform(o.KeyMin, o.KeyMax)
+	return keys.Uniform(low, high)
 }
 
 // sizes of values. Those that are checked depend on the key alone.
@@ -187,7 +244,13 @@ func (o *Options) sizes() (keys.Sizes, error) {
 }
 
 // rows of results.
-func (o *Options) rows() []string { return ratioRows }
+func (o *Options) rows() []string {
+	if len(o.Commands) == 0 {
+		return ratioRows
+	}
+	names, _, _ := o.CommandRows()
+	return names
+}
 
 // target is the server with all that a connection begins with.
 func (o *Options) target() (*load.Target, error) {

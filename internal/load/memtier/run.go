@@ -109,7 +109,7 @@ func (f *face) run(ctx context.Context) (err error) {
 	if f.planner, err = newPlanner(o); err != nil {
 		return err
 	}
-	for i := range o.RunCount {
+	for i := range f.runs() {
 		if i > 0 {
 			select {
 			case <-time.After(pause):
@@ -130,7 +130,21 @@ func (f *face) run(ctx context.Context) (err error) {
 		f.report.Runs = append(f.report.Runs, r)
 	}
 	f.interrupted = ctx.Err() != nil
+	if o.DataVerify && !f.interrupted {
+		if err := f.verify(ctx); err != nil {
+			f.write()
+			return err
+		}
+	}
 	return f.write()
+}
+
+// runs of the load.
+func (f *face) runs() int {
+	if f.o.VerifyOnly {
+		return 0
+	}
+	return f.o.RunCount
 }
 
 func (f *face) requestsPerClient() uint64 {
@@ -199,7 +213,7 @@ func (f *face) staircase() *output.Staircase {
 // write all results.
 func (f *face) write() error {
 	o, rep := f.o, &f.report
-	if len(rep.Runs) == 0 {
+	if len(rep.Runs) == 0 && rep.Verified == nil {
 		return nil
 	}
 	if err := output.Text(f.stdout, rep); err != nil {
@@ -253,8 +267,21 @@ func (f *face) verdict() int {
 		f.say(f.prog+": "+format, a...)
 		code = ExitSetup
 	}
-	if len(f.report.Runs) == 0 {
+	if len(f.report.Runs) == 0 && f.runs() > 0 {
 		bad("no run came to its end")
+	}
+	if err := f.planner.imported.failure(); err != nil {
+		bad("%v", err)
+	}
+	switch v := f.report.Verified; {
+	case v == nil:
+		if f.o.DataVerify {
+			bad("interrupted before the data was verified")
+		}
+	case v.Failed > 0:
+		bad("%d of %d keys have not the value that was set", v.Failed, v.Good+v.Failed)
+	case v.Good == 0:
+		bad("there was no key to verify: no sets were made")
 	}
 	for i, r := range f.report.Runs {
 		name := ""

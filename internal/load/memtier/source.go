@@ -23,22 +23,45 @@ const noLimit = math.MaxUint64
 // behind the sets if asked for.
 type ratioSource struct {
 	left    uint64 // requests to make
-	ratio   Ratio
-	sets    uint64 // of the present round
-	gets    uint64
+	made    uint64 // sets so far
+	turns   turns
 	waits   waiter
-	multi   int // keys of a get; 0: one
 	setKeys keys.Indices
 	getKeys keys.Indices
 	draw    draw
+	importing
 
 	key  []byte   // of a single request
 	many [][]byte // of a multi-get
 }
 
+// turns is the order of sets and gets.
+type turns struct {
+	ratio Ratio
+	multi uint64 // keys of a get; 0: one
+	sets  uint64 // of the present round
+	gets  uint64
+}
+
+// next says whether a set comes next, or a get and of how many keys.
+func (t *turns) next() (set bool, keys uint64) {
+	if t.sets < t.ratio.A {
+		t.sets++
+		set = true
+	} else {
+		keys = min(max(t.multi, 1), t.ratio.B-t.gets)
+		t.gets += keys
+	}
+	if t.sets >= t.ratio.A && t.gets >= t.ratio.B {
+		t.sets, t.gets = 0, 0
+	}
+	return set, keys
+}
+
 // draw makes keys, values and expiry times of indices.
 type draw struct {
 	names    keys.Names
+	file     [][]byte // keys by index, from 1; nil: names
 	sizes    keys.Sizes
 	values   keys.Values
 	verifier *keys.Verifier // values are derived from their keys; nil: they are not
@@ -48,7 +71,15 @@ type draw struct {
 	offset   int
 }
 
-// value for the key with this index. It is valid until the next call.
+// appendKey appends the key with this index.
+func (d *draw) appendKey(dst []byte, index uint64) []byte {
+	if d.file != nil {
+		return append(dst, d.file[index-1]...)
+	}
+	return d.names.Append(dst, index)
+}
+
+// valueOf is a value for the key with this index. It is valid until the next call.
 func (d *draw) valueOf(index uint64) []byte {
 	n := d.sizes.Next(index)
 	if d.verifier == nil {
@@ -61,9 +92,15 @@ func (d *draw) valueOf(index uint64) []byte {
 
 func (d *draw) set(op *load.Op, key []byte, index uint64) {
 	op.Kind, op.Key, op.Value, op.Offset = load.Set, key, d.valueOf(index), d.offset
-	if d.expiry.To > 0 {
-		op.Expiry = uint32(d.expiry.From + d.rand.Below(d.expiry.To-d.expiry.From+1))
+	op.Expiry = d.expires()
+}
+
+// expires is a time to live, seconds; 0: for ever.
+func (d *draw) expires() uint32 {
+	if d.expiry.To == 0 {
+		return 0
 	}
+	return uint32(d.expiry.From + d.rand.Below(d.expiry.To-d.expiry.From+1))
 }
 
 func (d *draw) get(op *load.Op, key []byte, index uint64) {
@@ -84,39 +121,37 @@ func (s *ratioSource) Next(op *load.Op) bool {
 	if s.left != noLimit {
 		s.left--
 	}
-	switch {
-	case s.waits.due(op):
+	if s.waits.due(op) {
 		op.Row = rowWait
-	case s.sets < s.ratio.A:
-		s.sets++
-		s.waits.noteSet()
-		i := s.setKeys.Next()
-		s.key = s.draw.names.Append(s.key[:0], i)
-		s.draw.set(op, s.key, i)
-		op.Row = rowSet
-	default:
-		s.get(op)
+		return true
+	}
+	set, n := s.turns.next()
+	if !set {
 		op.Row = rowGet
+		s.get(op, n)
+		return true
 	}
-	if s.sets >= s.ratio.A && s.gets >= s.ratio.B {
-		s.sets, s.gets = 0, 0
+	op.Row = rowSet
+	s.waits.noteSet()
+	if s.made++; s.items != nil {
+		return s.setItem(op)
 	}
+	i := s.setKeys.Next()
+	s.key = s.draw.appendKey(s.key[:0], i)
+	s.draw.set(op, s.key, i)
 	return true
 }
 
-func (s *ratioSource) get(op *load.Op) {
-	if s.multi == 0 {
-		s.gets++
+func (s *ratioSource) get(op *load.Op, n uint64) {
+	if s.turns.multi == 0 {
 		i := s.getKeys.Next()
-		s.key = s.draw.names.Append(s.key[:0], i)
+		s.key = s.draw.appendKey(s.key[:0], i)
 		s.draw.get(op, s.key, i)
 		return
 	}
-	n := min(uint64(s.multi), s.ratio.B-s.gets)
-	s.gets += n
 	op.Kind = load.MGet
 	for k := range s.many[:n] {
-		s.many[k] = s.draw.names.Append(s.many[k][:0], s.getKeys.Next())
+		s.many[k] = s.draw.appendKey(s.many[k][:0], s.getKeys.Next())
 	}
 	op.Keys = s.many[:n]
 }
@@ -136,7 +171,7 @@ func (w *waiter) noteSet() { w.sets++ }
 
 // due says whether the next request is a WAIT, which op is then.
 func (w *waiter) due(op *load.Op) bool {
-	if w.ratio.B == 0 || w.sets < w.ratio.A {
+	if w.ratio.B == 0 || w.sets < max(w.ratio.A, 1) { // 0:1 is a wait behind each set, too
 		return false
 	}
 	if w.waits++; w.waits == w.ratio.B {
