@@ -41,6 +41,12 @@ type Op struct {
 	Args   [][]byte // Command
 	ID     uint64   // what the Source likes; Check gets it
 	Begins uint8    // operations of a Spanner that begin with this request: bit 0 for the whole, bit 1 for a part of it
+	Aside  bool     // a request that the Source, a Patient, makes for itself: neither it nor its answer is counted
+	Sent   int64    // when it was sent the first time: Reply.Sent of an answer that had Again set; 0: now
+	// Planned is when a Rate wants the next request sent, as Next finds it; 0: there is no Rate, or Ready. A Patient that
+	// took a request for another connection and has none for this one sets it to 0. That other one gets the request with the
+	// time that it was planned for, and so does one that gets a request again.
+	Planned int64
 }
 
 // Source tells one connection what to send. It is used by one loop.
@@ -84,13 +90,20 @@ type Checker interface {
 }
 
 // Patient is a Source that may have nothing to send for the moment: one of several connections that share requests, each
-// for another server.
+// for another server. They are clients with the same Group, on one loop. If they have a Rate, it is that of all together.
 type Patient interface {
-	Source
-	// Attach gives it the way to have its connection ask Next again. wake may be called from the connection's loop only.
+	Feedback
+	// Attach gives it the way to have its connection ask Next again.
 	Attach(wake func())
+	// Ready says that the next request was planned before, or is needed by the Source itself: no Rate holds it.
+	Ready() bool
 	// Waiting says, after Next said false, that there will be more.
 	Waiting() bool
+	// Lost says that the oldest request will not be answered: its connection is closed.
+	Lost()
+	// Down says that the connection is closed, or could not be opened; gone: and that there will be no other. It may be
+	// called from any goroutine.
+	Down(gone bool)
 }
 
 // Status is how a request ended.
@@ -108,13 +121,16 @@ const (
 
 // Reply is the answer to one request. Its slices point into the input and are valid during the call that gets it.
 type Reply struct {
-	Status Status
-	Hits   int    // keys of a retrieval that were found
-	Misses int    // and that were not
-	Value  []byte // of the last key found
-	Text   []byte // error text, without line end
-	Row    uint8  // row that the request counts in: what Op.Row said, until Done says something else
-	Silent bool   // the request was quiet and is done without an answer of its own; Status and Misses say what that means
+	Status  Status
+	Hits    int    // keys of a retrieval that were found
+	Misses  int    // and that were not
+	Value   []byte // of the last key found
+	Text    []byte // error text, without line end
+	Row     uint8  // row that the request counts in: what Op.Row said, until Done says something else
+	Again   bool   // set by Done: the request will be sent again; this is counted as Moved or Ask, but not as an answer
+	Sent    int64  // when the request was first sent and
+	Planned int64  // when it was planned, for the Op that repeats it
+	Silent  bool   // the request was quiet and is done without an answer of its own; Status and Misses say what that means
 }
 
 // Want is what a Codec has to know of a request to read its answer.

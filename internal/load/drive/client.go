@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,6 +27,16 @@ type flight struct {
 	check   bool
 	id      uint64 // Op.ID
 	goes    bool   // on with an operation that has begun
+	aside   bool   // not counted
+}
+
+// schedule is when requests are planned: of a client, or of several that share their requests and a loop.
+type schedule struct {
+	plannedT float64 // when the next request is planned, ns on the run's clock
+	interval float64
+	rng      *rand.Rand
+	rest     int // of the present burst
+	shared   bool
 }
 
 // mark is the beginning of an operation of several requests.
@@ -53,7 +64,6 @@ type client struct {
 	q        []flight     // a ring; its size is a power of two
 	head, n  int
 	burst    int  // requests together
-	rest     int  // of the present burst
 	blind    bool // see load.Client
 	heard    bool // blind: something came since the last batch
 	fenced   bool // blind: the last batch is not sent yet
@@ -67,16 +77,18 @@ type client struct {
 	sent     int // requests on this connection
 	tries    int // connection attempts in a row that failed
 	seen     bool
+	since    int64 // when something was heard, or asked after everything was answered
+	unread   int   // bytes that the last Feed left
+	place    int   // in w.live
+	silent   bool  // the server took too long
 
 	first, last int64 // first request sent and last answer read, ns on the run's clock; read when the loops have ended
 
 	own []result.Row // results of this client alone, if asked for
 
-	due      int64 // when to be waked: in w.timers
-	timed    bool
-	plannedT float64 // when the next request is planned, ns on the run's clock
-	interval float64
-	rng      *rand.Rand
+	due   int64 // when to be waked: in w.timers
+	timed bool
+	*schedule
 }
 
 // most bytes of requests that one Feed appends: memory stays bounded with long pipelines of long values.
@@ -102,13 +114,31 @@ func newClient(r *run, w *worker, id int) *client {
 	}
 	c.burst = max(1, c.plan.Burst)
 	c.blind = (c.plan.Blind || r.plan.Blind) && !r.std
-	if c.plan.Rate > 0 {
-		c.interval = float64(c.burst) * 1e9 / c.plan.Rate
-		if c.plan.Poisson {
-			c.rng = rand.New(rand.NewPCG(uint64(id), 0x706f6973))
-		}
-	}
+	c.schedule = r.schedule(c)
 	return c
+}
+
+// schedule of a client.
+func (r *run) schedule(c *client) *schedule {
+	s := &schedule{}
+	if c.plan.Rate == 0 {
+		return s
+	}
+	if c.patient != nil && c.plan.Group != 0 {
+		if got := r.schedules[c.plan.Group]; got != nil {
+			return got
+		}
+		s.shared = true
+		if r.schedules == nil {
+			r.schedules = map[int]*schedule{}
+		}
+		r.schedules[c.plan.Group] = s
+	}
+	s.interval = float64(c.burst) * 1e9 / c.plan.Rate
+	if c.plan.Poisson {
+		s.rng = rand.New(rand.NewPCG(uint64(c.id), 0x706f6973))
+	}
+	return s
 }
 
 // wake has Feed called soon, if there is a connection. From any goroutine.
@@ -127,7 +157,12 @@ func (c *client) open(nc netloop.Conn) {
 	c.mu.Unlock()
 	c.head, c.n, c.greet, c.greeted, c.sent = 0, 0, 0, 0, 0
 	c.closing, c.seen = false, false
-	c.rest, c.heard, c.fenced, c.quitting = 0, false, false, false
+	c.since, c.unread, c.silent = c.r.now(), 0, false
+	c.w.add(c)
+	c.heard, c.fenced, c.quitting = false, false, false
+	if !c.shared {
+		c.rest = 0
+	}
 	c.wrong = ""
 	c.plan.Codec.Reset()
 	nc.Wake()
@@ -135,8 +170,29 @@ func (c *client) open(nc netloop.Conn) {
 
 // Feed implements netloop.Session: in are answers, out takes requests.
 func (c *client) Feed(in []byte, out *bytesx.Out) (used int, v netloop.Verdict) {
+	c.w.tick()
+	if len(in) > c.unread {
+		c.since = c.w.t
+	} else if c.silent && c.waits() {
+		c.wrong = fmt.Sprintf("the server was silent for %v", c.w.patience(c))
+		return 0, netloop.Abort
+	}
+	c.silent = false
+	used, v = c.feed(in, out)
+	c.unread = len(in) - used
+	return used, v
+}
+
+// waits says whether the server owes an answer.
+func (c *client) waits() bool {
+	if c.blind && c.greeted == len(c.plan.Target.Prologue) {
+		return c.quitting || c.fenced || c.interval == 0 && c.seen && !c.heard
+	}
+	return c.n > 0 || c.greet > c.greeted
+}
+
+func (c *client) feed(in []byte, out *bytesx.Out) (used int, v netloop.Verdict) {
 	w := c.w
-	w.tick()
 	if c.greeted < len(c.plan.Target.Prologue) {
 		used, v = c.prologue(in, out)
 		if v != netloop.More || c.greeted < len(c.plan.Target.Prologue) {
@@ -229,11 +285,11 @@ func (c *client) answered(f *flight, n int) {
 	if f.check && c.reply.Hits > 0 && !c.checker.Check(f.id, c.reply.Value) {
 		c.reply.Status = load.Mismatch
 	}
-	c.reply.Row = f.row
+	c.reply.Row, c.reply.Sent, c.reply.Planned = f.row, f.sent, f.planned
 	if c.feedback != nil {
 		c.feedback.Done(&c.reply)
 	}
-	if f.sent >= c.w.from {
+	if f.sent >= c.w.from && !f.aside {
 		c.w.rec.reply(f, &c.reply, c.w.t, n)
 		if c.own != nil {
 			c.count(f, n)
@@ -270,13 +326,18 @@ func (c *client) count(f *flight, n int) {
 	one := result.Counts{
 		Count: 1, Keys: uint64(f.keys), Hits: uint64(c.reply.Hits), Misses: uint64(c.reply.Misses), RX: uint64(n), TX: uint64(f.tx),
 	}
-	one.Statuses[c.reply.Status] = 1
 	t := c.w.t - f.sent
+	if c.reply.Again {
+		one, t = result.Counts{RX: one.RX, TX: one.TX}, 0
+	}
+	one.Statuses[c.reply.Status] = 1
 	row.Counts.Add(&one)
 	row.Sum += t
 	row.Seconds[second].Counts.Add(&one)
 	row.Seconds[second].Sum += t
-	row.Service.RecordValue(result.Clamp(t))
+	if !c.reply.Again {
+		row.Service.RecordValue(result.Clamp(t))
+	}
 }
 
 // requests fills the pipeline, as far as the plan says.
@@ -304,10 +365,18 @@ func (c *client) more(out *bytesx.Out) netloop.Verdict {
 			return netloop.More
 		case len(out.Buf) >= mostOut:
 			return netloop.Stream
+		case c.patient != nil && c.patient.Ready():
+			if !c.request(out) {
+				return netloop.More
+			}
 		case c.rest <= 0 && !c.begin():
 			return netloop.More
 		default:
 			if c.request(out) {
+				break
+			}
+			if c.patient != nil && c.interval > 0 && c.op.Planned == 0 {
+				c.stepped() // another connection sends it
 				break
 			}
 			if c.patient != nil && c.patient.Waiting() {
@@ -381,23 +450,31 @@ func (c *client) request(out *bytesx.Out) bool {
 	op := &c.op
 	*op = load.Op{}
 	goes := c.under()
+	planned := c.interval > 0 && !goes && (c.patient == nil || !c.patient.Ready())
+	if planned {
+		op.Planned = int64(c.plannedT)
+	}
 	if !c.plan.Source.Next(op) {
 		return false
 	}
+	if c.n == 0 {
+		c.since = c.w.t
+	}
 	before := len(out.Buf)
 	out.Buf = c.plan.Codec.Append(out.Buf, op)
-	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet, check: op.Check, id: op.ID, goes: goes}
+	f := flight{sent: c.w.t, tx: uint32(len(out.Buf) - before), keys: 1, kind: op.Kind, row: op.Row, quiet: op.Quiet, check: op.Check, id: op.ID, goes: goes, aside: op.Aside}
 	if op.Kind == load.MGet {
 		f.keys = uint32(len(op.Keys))
 	}
 	switch {
 	case goes:
 		f.planned = c.marks[0].planned
-	case c.interval > 0:
+	case planned:
 		f.planned = int64(c.plannedT)
-		if c.rest--; c.rest == 0 {
-			c.step()
-		}
+		c.stepped()
+	case c.interval > 0 || op.Sent > 0:
+		f.planned = op.Planned
+		f.sent = cmp.Or(op.Sent, f.sent)
 	default:
 		c.rest--
 	}
@@ -406,14 +483,23 @@ func (c *client) request(out *bytesx.Out) bool {
 			c.marks[i] = mark{f.planned, f.sent}
 		}
 	}
-	c.sent++
-	c.seen = true
-	if c.first == 0 {
-		c.first = c.w.t
+	if !op.Aside {
+		c.sent++
+		c.seen = true
+		if c.first == 0 {
+			c.first = c.w.t
+		}
 	}
 	c.q[(c.head+c.n)&(len(c.q)-1)] = f
 	c.n++
 	return true
+}
+
+// stepped goes on in the schedule behind a request.
+func (c *client) stepped() {
+	if c.rest--; c.rest == 0 {
+		c.step()
+	}
 }
 
 // blindly sends a batch whenever anything came, or when one is planned, but not while the last one waits for room in the
@@ -481,12 +567,16 @@ func (c *client) Closed(reason netloop.Reason) {
 	c.mu.Unlock()
 	w := c.w
 	w.tick()
+	w.remove(c)
 	lost := c.n
 	for ; c.n > 0; c.n-- {
 		f := &c.q[c.head]
 		c.head = (c.head + 1) & (len(c.q) - 1)
-		if w.from > 0 && f.sent >= w.from {
+		if w.from > 0 && f.sent >= w.from && !f.aside {
 			w.rec.lose(f, w.t)
+		}
+		if c.patient != nil {
+			c.patient.Lost()
 		}
 	}
 	switch {
@@ -517,6 +607,9 @@ func (c *client) end() {
 	c.down = true
 	c.mu.Unlock()
 	if !was {
+		if c.patient != nil {
+			c.patient.Down(true)
+		}
 		c.arrive()
 		c.r.gone()
 	}
@@ -530,6 +623,9 @@ func (c *client) broken(why string) {
 	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most || c.r.started.Load() == 0 {
 		c.end()
 		return
+	}
+	if c.patient != nil {
+		c.patient.Down(false)
 	}
 	d := retry.Delay
 	if d == 0 {

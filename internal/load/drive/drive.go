@@ -20,12 +20,13 @@ const (
 
 // run is a load under way.
 type run struct {
-	plan    *load.Plan
-	srv     *netloop.Server
-	workers []*worker
-	clients []*client
-	sem     chan struct{} // dials under way
-	std     bool          // goroutine connections
+	plan      *load.Plan
+	srv       *netloop.Server
+	workers   []*worker
+	clients   []*client
+	schedules map[int]*schedule // that clients share, by Group
+	sem       chan struct{}     // dials under way
+	std       bool              // goroutine connections
 
 	base    time.Time    // nanosecond clock: time.Since(base)
 	started atomic.Int64 // when the load began, on that clock; 0: not yet

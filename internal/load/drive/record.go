@@ -57,6 +57,12 @@ func (rec *recorder) reset() {
 // reply counts the answer, rx bytes long, to a request.
 func (rec *recorder) reply(f *flight, r *load.Reply, now int64, rx int) {
 	row := &rec.rows[r.Row]
+	if r.Again {
+		row.Statuses[r.Status]++
+		row.RX += uint64(rx)
+		row.TX += uint64(f.tx)
+		return
+	}
 	row.Count++
 	row.Keys += uint64(f.keys)
 	row.Hits += uint64(r.Hits)
