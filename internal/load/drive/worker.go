@@ -1,6 +1,10 @@
 package drive
 
-import "time"
+import (
+	"time"
+
+	"godwit/internal/load"
+)
 
 // worker is what belongs to one loop. Everything is the loop's own.
 type worker struct {
@@ -12,10 +16,26 @@ type worker struct {
 	timers timers
 	rec    *recorder
 	meter  meter
+	live   []*client     // that are connected
+	every  time.Duration // between looks for servers that are silent; 0: none are made
+	look   int64         // when to look next
 }
 
 func newWorker(r *run, id int) *worker {
-	return &worker{r: r, id: id, rec: newRecorder(len(r.plan.Rows), r.open())}
+	return &worker{r: r, id: id, rec: newRecorder(len(r.plan.Rows), r.open()), every: lookEvery(r.plan)}
+}
+
+// lookEvery is how often to look for silent servers: a timeout is exceeded by an eighth of it, or a second, at most.
+func lookEvery(p *load.Plan) time.Duration {
+	if t := p.Retry.Timeout; t > 0 {
+		return min(max(t/8, time.Millisecond), time.Second)
+	}
+	for i := range p.Clients {
+		if len(p.Clients[i].Target.Prologue) > 0 {
+			return time.Second
+		}
+	}
+	return 0
 }
 
 // open says whether any client has a rate.
@@ -34,6 +54,42 @@ func (w *worker) turn() {
 	for len(w.timers) > 0 && w.timers[0].due <= w.t {
 		w.timers.pop().wake()
 	}
+	if w.every > 0 && w.t >= w.look {
+		w.hurry()
+	}
+}
+
+// patience with the server of a client; 0: no limit. Greetings belong to connecting.
+func (w *worker) patience(c *client) time.Duration {
+	t := w.r.plan.Retry.Timeout
+	if t == 0 && c.greeted < len(c.plan.Target.Prologue) {
+		t = connectTimeout
+	}
+	return t
+}
+
+// hurry ends the connections whose servers owe an answer for too long.
+func (w *worker) hurry() {
+	w.look = w.t + int64(w.every)
+	for _, c := range w.live {
+		if t := w.patience(c); t > 0 && w.t-c.since >= int64(t) && c.waits() {
+			c.silent = true
+			c.wake()
+		}
+	}
+}
+
+func (w *worker) add(c *client) {
+	c.place = len(w.live)
+	w.live = append(w.live, c)
+}
+
+func (w *worker) remove(c *client) {
+	last := len(w.live) - 1
+	w.live[c.place] = w.live[last]
+	w.live[c.place].place = c.place
+	w.live[last] = nil
+	w.live = w.live[:last]
 }
 
 // tick reads the clock.
@@ -72,9 +128,15 @@ func (w *worker) roll() {
 // next is how long the loop may wait.
 func (w *worker) next() time.Duration {
 	if w.from == 0 {
+		if w.every > 0 && len(w.live) > 0 {
+			return w.every
+		}
 		return -1
 	}
 	at := w.second
+	if w.every > 0 {
+		at = min(at, w.look)
+	}
 	if len(w.timers) > 0 {
 		at = min(at, w.timers[0].due)
 	}
