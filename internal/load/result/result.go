@@ -80,6 +80,7 @@ type Run struct {
 	Texts              []Text   // error answers and connection errors by text, most frequent first
 	Interrupted        bool
 	Self               Self
+	Machines           []Machine // that shared the load; nil: it had but one
 }
 
 // Client is what one connection did.
@@ -100,6 +101,7 @@ type Self struct {
 	Cores   int                     // that the process may use
 	Loops   int                     // event loops
 	Busiest float64                 // share of its time that the busiest loop was not waiting, 0 to 1
+	Where   string                  // the machine of the busiest loop; "": there is but one machine
 	Late    *hdrhistogram.Histogram // ns between the planned and the real sending of a request; nil in a closed loop
 	Limit   string                  // why the generator and not the server may have set the limit; "": it did not
 }
