@@ -69,7 +69,7 @@ func (s *items) next() (*Item, error) {
 		if again {
 			r, err := s.f.reader()
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("--data-import: %w", err)
 			}
 			s.r, s.at = r, 0
 		}
