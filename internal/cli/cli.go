@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"godwit/internal/config"
+	"godwit/internal/load"
+	"godwit/internal/load/agent"
+	"godwit/internal/load/crusher"
 	"godwit/internal/load/memtier"
+	"godwit/internal/load/ycsb"
 	"godwit/internal/server"
 )
 
@@ -27,6 +31,9 @@ func init() {
 		{"serve", "serve memcached clients on port 11211 with most of the memory (also without a subcommand)", serve},
 		{"memcached", "be memcached: its options, its defaults, its exit status", memcached},
 		{"memtier", "load a server, with the options and outputs of memtier_benchmark", memtier.Main},
+		{"crusher", "load a memcached, with the conf files of mc-crusher", crusher.Main},
+		{"ycsb", "load a server with YCSB's workloads", ycsb.Main},
+		{"agent", "wait for loads that another machine shares out", loadAgent},
 		{"version", "print the version", version},
 		{"help", "print this text", help},
 	}
@@ -34,8 +41,11 @@ func init() {
 
 // links are names under which a copy of or a link to the program is another one.
 var links = map[string]func(prog string, args []string, stdout, stderr io.Writer) int{
-	"memcached": memcached, "memcached-debug": memcached, "memtier_benchmark": memtier.Main,
+	"memcached": memcached, "memcached-debug": memcached, "memtier_benchmark": memtier.Main, "mc-crusher": crusher.Main,
 }
+
+// faces of the load generators that agents can run.
+var faces = map[string]load.Planner{"memtier": memtier.Plan, "crusher": crusher.Plan, "ycsb": ycsb.Plan}
 
 // Main runs the program and gives its exit status. args[0] is the name it was called by.
 func Main(args []string, stdout, stderr io.Writer) int {
@@ -70,6 +80,10 @@ func memcached(prog string, args []string, stdout, stderr io.Writer) int {
 		return leave(exit, stdout, stderr)
 	}
 	return server.Run(set, server.Options{UserRequired: true, Stderr: stderr})
+}
+
+func loadAgent(prog string, args []string, stdout, stderr io.Writer) int {
+	return agent.Main(prog, args, faces, stdout, stderr)
 }
 
 // leave ends a command that the parser has answered.

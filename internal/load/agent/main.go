@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -91,7 +90,7 @@ func main(ctx context.Context, prog string, args []string, faces map[string]load
 				log("waits for coordinators on %s", ln.Addr())
 			}
 			systemd.SdNotify(false, systemd.SdNotifyReady)
-			err = serve(ctx, ln, token, roomy(faces), log, usual, *idle)
+			err = serve(ctx, ln, token, faces, log, usual, *idle)
 			systemd.SdNotify(false, systemd.SdNotifyStopping)
 		}
 	}
@@ -133,26 +132,6 @@ func logger(prog string, w io.Writer) func(string, ...any) {
 		defer mu.Unlock()
 		fmt.Fprintf(w, "%s: %s\n", prog, fmt.Sprintf(format, a...))
 	}
-}
-
-// roomy has the Go scheduler keep room beside the loops of a plan, which may hold their processors, for the talk with the
-// coordinator.
-func roomy(faces map[string]load.Planner) map[string]load.Planner {
-	if os.Getenv("GOMAXPROCS") != "" {
-		return faces
-	}
-	least := runtime.GOMAXPROCS(0)
-	out := map[string]load.Planner{}
-	for name, planner := range faces {
-		out[name] = func(args []string, run, part, parts int) (*load.Plan, error) {
-			plan, err := planner(args, run, part, parts)
-			if err == nil {
-				runtime.GOMAXPROCS(max(least, plan.Loops+2))
-			}
-			return plan, err
-		}
-	}
-	return out
 }
 
 // leastToken is the length of the shortest token in bytes: it must not be guessed.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -70,6 +72,9 @@ func Run(ctx context.Context, plan *load.Plan, hooks Hooks) (*result.Run, error)
 	}
 	for i := range plan.Loops {
 		r.workers = append(r.workers, newWorker(r, i))
+	}
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < plan.Loops+2 {
+		runtime.GOMAXPROCS(plan.Loops + 2) // loops may wait without giving their P away
 	}
 	srv, err := netloop.New(netloop.Config{Loops: plan.Loops, IO: io, Duplex: true, InLimit: 1 << 31}, (*handler)(r))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/internal/load"
+	"godwit/internal/load/agent"
 	"godwit/internal/load/drive"
 	"godwit/internal/load/memtier/output"
 	"godwit/internal/load/result"
@@ -190,7 +191,7 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 		f.statsd.Started(run+1, o.Threads, o.Clients)
 	}
 	p := progress{f: f, run: run + 1, requests: f.report.RequestsPerClient * uint64(o.Connections())}
-	r, err := drive.Run(ctx, plan, drive.Hooks{Watch: p.watch})
+	r, err := f.drive(ctx, run, plan, p.watch)
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +201,15 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 		f.statsd.Completed(run + 1)
 	}
 	return r, nil
+}
+
+// drive runs a plan here, or has agents run it.
+func (f *face) drive(ctx context.Context, run int, plan *load.Plan, watch func(*result.Snapshot)) (*result.Run, error) {
+	o := f.o
+	if len(o.Agents) == 0 {
+		return drive.Run(ctx, plan, drive.Hooks{Watch: watch})
+	}
+	return agent.Run(ctx, agent.Job{Agents: o.Agents, Token: []byte(o.AgentToken), Face: "memtier", Args: o.Args(), Run: run}, watch)
 }
 
 func (f *face) staircase() *output.Staircase {
