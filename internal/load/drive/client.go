@@ -610,8 +610,8 @@ func (c *client) end() {
 		if c.patient != nil {
 			c.patient.Down(true)
 		}
-		c.arrive()
 		c.r.gone()
+		c.arrive() // last: the start looks at how many are left
 	}
 }
 
