@@ -71,7 +71,7 @@ func sampler(ctx context.Context, prog string, args []string, stdout, stderr io.
 	}
 	s := &sample{
 		codec: text(), names: keys.Names{Prefix: *prefix}, pace: time.Duration(*pace) * time.Microsecond, limit: limit, stdout: stdout,
-		dump: time.Duration(*dump * float64(time.Second)), total: result.NewHistogram(), part: result.NewHistogram(), planned: result.NewHistogram(),
+		dump: time.Duration(*dump * float64(time.Second)), total: newHistogram(), part: newHistogram(), planned: newHistogram(),
 	}
 	if *random {
 		s.indices, err = keys.Uniform(0, *keyMax-1)
@@ -100,6 +100,9 @@ func sampler(ctx context.Context, prog string, args []string, stdout, stderr io.
 	}
 	return 0
 }
+
+// newHistogram of nanoseconds.
+func newHistogram() *hdrhistogram.Histogram { return result.NewHistogram() }
 
 // longNap is how much of a pause is slept without looking at ctx.
 const longNap = 5 * time.Millisecond

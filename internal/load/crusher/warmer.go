@@ -50,8 +50,11 @@ func warmer(ctx context.Context, prog string, args []string, stdout, stderr io.W
 	if p != nil {
 		return refuse(stderr, prog, fmt.Errorf("SIZE %s: %s (%s)", words[2], p.Cause, p.Mend))
 	}
-	if w.count, p = parse(words[3], 1, 1<<62); p != nil {
+	if w.count, p = parse(words[3], 1, 1<<58); p != nil {
 		return refuse(stderr, prog, fmt.Errorf("COUNT %s: %s (%s)", words[3], p.Cause, p.Mend))
+	}
+	if w.from > 1<<58 {
+		return refuse(stderr, prog, fmt.Errorf("--from %d: out of range (0 to %d)", w.from, uint64(1)<<58))
 	}
 	if n := w.names.Longest(w.from + w.count - 1); n > keyMost {
 		return refuse(stderr, prog, fmt.Errorf("PREFIX %s: keys of up to %d bytes, memcached takes %d (shorten it)", words[1], n, keyMost))
@@ -159,9 +162,9 @@ func (w *warm) store(note io.Writer) error {
 			}
 			b = b[:0]
 		}
-		if t := (i + 1) / ((w.count + 9) / 10); t > ten {
+		if t := 10 * (i + 1) / w.count; t > ten {
 			ten = t
-			fmt.Fprintf(note, "%3d %%\n", min(100, 100*(i+1)/w.count))
+			fmt.Fprintf(note, "%3d %%\n", 10*t)
 		}
 	}
 	return <-answers
