@@ -107,6 +107,9 @@ func (p *planner) client(run, n, all int) (load.Client, error) {
 	if c.Codec, err = codec.New(string(o.Protocol)); err != nil {
 		return c, err
 	}
+	if o.MultiKeyGet > 0 && !c.Codec.Supports(load.MGet) {
+		return c, fmt.Errorf("%s: the protocol %s has no get of several keys here; leave it out, or use --protocol=memcache_text", o.is("multi-key-get"), o.Protocol)
+	}
 	c.Source, err = p.source(run, n, all)
 	return c, err
 }

@@ -68,6 +68,7 @@ func (f *face) verify(ctx context.Context) error {
 		Retry: load.Retry{Timeout: cmp.Or(time.Duration(o.ConnectionTimeout)*time.Second, silence)},
 	}
 	r, err := drive.Run(ctx, plan, drive.Hooks{})
+	v.Good, v.Failed = s.good, s.keys()-s.good
 	if err != nil {
 		return fmt.Errorf("verification: %w", err)
 	}
@@ -77,7 +78,6 @@ func (f *face) verify(ctx context.Context) error {
 	for _, w := range s.wrong {
 		f.say("%s: verification: %s", f.prog, w)
 	}
-	v.Good, v.Failed = s.good, s.keys()-s.good
 	f.interrupted = f.interrupted || r.Interrupted
 	return nil
 }
