@@ -620,10 +620,11 @@ func (c *client) broken(why string) {
 	c.r.col.connError(why)
 	retry := &c.r.plan.Retry
 	c.tries++
-	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most || c.r.started.Load() == 0 {
+	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most {
 		c.end()
 		return
 	}
+	c.arrive() // the start waits no longer
 	if c.patient != nil {
 		c.patient.Down(false)
 	}

@@ -99,3 +99,53 @@ func TestDeafServer(t *testing.T) {
 		}
 	}
 }
+
+// A server that is not there at the start is waited for as long as the plan says; the others do not wait with it.
+func TestLateServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	p := plan(addr, 2, 10, 1)
+	p.Retry = load.Retry{On: true, Most: 2, Delay: 10 * time.Millisecond}
+	if r := run1(t, p); r.Rows[0].Count != 0 || r.ConnErrors != 6 {
+		t.Errorf("nobody there: %d answers, %d errors", r.Rows[0].Count, r.ConnErrors)
+	}
+	p = plan(addr, 2, 10, 1)
+	p.Clients[1].Target = &load.Target{Network: "tcp", Address: mute(t, 1000)}
+	p.Retry = load.Retry{On: true, Delay: 10 * time.Millisecond}
+	p.Duration = time.Minute // if it does not work
+	listened := make(chan net.Listener, 1)
+	time.AfterFunc(200*time.Millisecond, func() {
+		l, _ := net.Listen("tcp", addr)
+		listened <- l
+		for l != nil {
+			nc, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer nc.Close()
+				for b := make([]byte, 1); ; {
+					if _, err := nc.Read(b); err != nil {
+						return
+					}
+					if b[0] == '\n' {
+						nc.Write([]byte("yes\n"))
+					}
+				}
+			}()
+		}
+	})
+	r := run1(t, p)
+	if l := <-listened; l != nil {
+		l.Close()
+	} else {
+		t.Skip("the port is taken")
+	}
+	if r.Rows[0].Count != 20 || r.ConnErrors == 0 || r.Reconnects == 0 || r.Lost != 0 {
+		t.Errorf("late: %d answers, %d errors, %d reconnects, %d lost", r.Rows[0].Count, r.ConnErrors, r.Reconnects, r.Lost)
+	}
+}
