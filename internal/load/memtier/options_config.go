@@ -148,10 +148,11 @@ func (o *Options) requests() uint64 {
 	if !o.AllKeys {
 		return o.Requests
 	}
-	if n := uint64(o.Connections()); o.SetPattern == 'P' {
-		return (o.Keys() + n - 1) / n
+	low, high := o.bounds()
+	if n := uint64(o.Connections()); o.parted() {
+		return (high - low + n) / n
 	}
-	return o.Keys()
+	return high - low + 1
 }
 
 func orNil(s string) any {

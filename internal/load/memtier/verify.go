@@ -37,14 +37,10 @@ const wrongKeys = 5
 // verify reads all that the clients have set, or with --verify-only would have, and compares.
 func (f *face) verify(ctx context.Context) error {
 	p, o := f.planner, f.o
-	if o.VerifyOnly {
-		if _, err := p.plan(0, 0, 1); err != nil {
+	if o.VerifyOnly || len(o.Agents) > 0 {
+		if err := p.pretend(); err != nil {
 			return err
 		}
-		if o.TestTime > 0 && o.GenerateKeys {
-			return fmt.Errorf("--verify-only and %s exclude each other with --generate-keys: how far the keys went in that time is not known; use --requests", o.is("test-time"))
-		}
-		p.pretend()
 	}
 	sums, err := p.sums()
 	if err != nil {
@@ -82,18 +78,31 @@ func (f *face) verify(ctx context.Context) error {
 	return nil
 }
 
-// pretend counts the sets that the clients would make.
-func (p *planner) pretend() {
+// pretend makes writers of the clients that the command line has, on all machines, as if they had made all their sets: no
+// load was run, or it was elsewhere.
+func (p *planner) pretend() error {
+	o := p.o
+	if o.TestTime > 0 && (o.GenerateKeys || !o.VerifyOnly) {
+		return fmt.Errorf("%s: not with %s: how far the sets came in that time is not known; use --requests", o.is("data-verify"), o.is("test-time"))
+	}
+	p.writers = nil
+	parts := max(1, len(o.Agents))
+	for part := range parts {
+		if _, err := p.plan(0, part, parts); err != nil {
+			return err
+		}
+	}
 	made := map[uint64]uint64{} // by requests
 	for i := range p.writers {
 		s := p.writers[i].source
 		n, ok := made[s.left]
 		if !ok {
-			n = p.o.setsAmong(s.left, s.waits)
+			n = o.setsAmong(s.left, s.waits)
 			made[s.left] = n
 		}
 		s.made = n
 	}
+	return nil
 }
 
 // setsAmong the first n requests of a client; noLimit if n is.

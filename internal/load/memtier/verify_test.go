@@ -69,7 +69,9 @@ func TestClaims(t *testing.T) {
 		}
 		// --verify-only comes to the same without making the requests.
 		p, _ = planned(t, all...)
-		p.pretend()
+		if err := p.pretend(); err != nil {
+			t.Fatal(err)
+		}
 		if have := got(p); !same(have, want) {
 			t.Errorf("%s --verify-only:\n got %v\nwant %v", args, have, want)
 		}
@@ -80,7 +82,9 @@ func TestClaims(t *testing.T) {
 func TestVerifySource(t *testing.T) {
 	file := write(t, "items.csv", itemsOf("a", "1", "b", "2", "a", "3", "c", "4"))
 	p, _ := planned(t, "-t1", "-c1", "-n4", "--ratio=1:0", "--data-verify", "--data-import="+file)
-	p.pretend()
+	if err := p.pretend(); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		values []string
 		good   uint64
@@ -114,5 +118,30 @@ func TestVerifySource(t *testing.T) {
 		if len(s.wrong) != len(c.values)-int(c.good) {
 			t.Errorf("%q: %q", c.values, s.wrong)
 		}
+	}
+}
+
+// How far sets came in a time is not known when they are not ours.
+func TestPretendWithTime(t *testing.T) {
+	file := write(t, "items.csv", itemsOf("a", "1", "b", "2"))
+	p, _ := planned(t, "-t1", "-c1", "--test-time=1", "--ratio=1:0", "--verify-only", "--data-import="+file)
+	if err := p.pretend(); err != nil {
+		t.Errorf("a file is set as a whole: %v", err)
+	}
+	if claims, err := p.claims(2); err != nil || len(claims) != 2 {
+		t.Errorf("%v, %v", claims, err)
+	}
+	p, _ = planned(t, "-t1", "-c1", "--test-time=1", "--ratio=1:0", "--verify-only", "--data-import="+file, "--generate-keys")
+	if err := p.pretend(); err == nil || !strings.Contains(err.Error(), "--requests") {
+		t.Errorf("%v", err)
+	}
+	p, _ = planned(t, "-t1", "-c2", "-n1", "--ratio=1:0", "--data-verify", "--data-import="+file, "--key-pattern=P:P")
+	p.o.Agents = []string{"a:1", "b:1"}
+	if err := p.pretend(); err == nil {
+		t.Error("four clients share two keys")
+	}
+	p.o.SetPattern, p.o.GetPattern = 'S', 'S'
+	if err := p.pretend(); err != nil || len(p.writers) != 4 {
+		t.Errorf("%d writers on two machines: %v", len(p.writers), err)
 	}
 }
