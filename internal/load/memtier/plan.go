@@ -171,6 +171,9 @@ func (p *planner) draw(n int) (draw, error) {
 	if o.Verify {
 		d.verifier = keys.NewVerifier(p.seed)
 		d.value = make([]byte, sizes.Largest())
+		if d.seed = p.seed; len(o.DataSizeList) > 0 {
+			d.weights = summed(o.DataSizeList)
+		}
 	}
 	return d, nil
 }

@@ -2,6 +2,7 @@ package memtier
 
 import (
 	"math"
+	"slices"
 
 	"godwit/internal/load"
 	"godwit/internal/load/keys"
@@ -64,8 +65,10 @@ type draw struct {
 	file     [][]byte // keys by index, from 1; nil: names
 	sizes    keys.Sizes
 	values   keys.Values
-	verifier *keys.Verifier // values are derived from their keys; nil: they are not
+	verifier *keys.Verifier // values are derived from their keys, and so are their sizes; nil: they are not
 	value    []byte         // of verifier
+	weights  []Weighted     // of verifier, summed up; nil: sizes
+	seed     uint64         // of verifier's sizes
 	expiry   Range
 	rand     keys.Rand // of expiry
 	offset   int
@@ -81,13 +84,37 @@ func (d *draw) appendKey(dst []byte, index uint64) []byte {
 
 // valueOf is a value for the key with this index. It is valid until the next call.
 func (d *draw) valueOf(index uint64) []byte {
-	n := d.sizes.Next(index)
 	if d.verifier == nil {
-		return d.values.Next(n)
+		return d.values.Next(d.sizes.Next(index))
 	}
-	d.value = d.value[:n]
+	d.value = d.value[:d.sizeOf(index)]
 	d.verifier.Fill(d.value, index)
 	return d.value
+}
+
+// sizeOf the value that belongs to the key with this index.
+func (d *draw) sizeOf(index uint64) int {
+	if d.weights == nil {
+		d.sizes.Seed(d.seed, index)
+		return d.sizes.Next(index)
+	}
+	var r keys.Rand
+	r.Seed(d.seed, index)
+	at := int(r.Below(uint64(d.weights[len(d.weights)-1].Weight)))
+	i := 0
+	for d.weights[i].Weight <= at {
+		i++
+	}
+	return d.weights[i].Size
+}
+
+// summed replaces each weight by the sum up to it.
+func summed(list []Weighted) []Weighted {
+	list = slices.Clone(list)
+	for i := 1; i < len(list); i++ {
+		list[i].Weight += list[i-1].Weight
+	}
+	return list
 }
 
 func (d *draw) set(op *load.Op, key []byte, index uint64) {

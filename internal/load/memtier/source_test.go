@@ -323,6 +323,49 @@ func TestSizeRange(t *testing.T) {
 	}
 }
 
+// Values that are checked have sizes of their keys, in the proportions asked for, whoever sets them.
+func TestSizesOfKeys(t *testing.T) {
+	for _, c := range []struct {
+		arg  string
+		want map[int]float64
+	}{
+		{"--data-size-range=10-13", map[int]float64{10: 0.25, 11: 0.25, 12: 0.25, 13: 0.25}},
+		{"--data-size-list=9:1,50:0,20:3", map[int]float64{9: 0.25, 20: 0.75}},
+		{"--data-size=7", map[int]float64{7: 1}},
+	} {
+		_, plan := planned(t, "-t1", "-c2", "-n4000", "--ratio=1:0", "--key-maximum=1000", "--verify", c.arg)
+		sizes, n := map[string]int{}, map[int]int{}
+		for i := range plan.Clients {
+			s := plan.Clients[i].Source
+			for {
+				var op load.Op
+				if !s.Next(&op) {
+					break
+				}
+				if old, ok := sizes[string(op.Key)]; !ok {
+					sizes[string(op.Key)] = len(op.Value)
+					n[len(op.Value)]++
+				} else if old != len(op.Value) {
+					t.Fatalf("%s: %s has %d bytes and %d", c.arg, op.Key, old, len(op.Value))
+				}
+				var index uint64
+				fmt.Sscanf(string(op.Key), "memtier-%d", &index)
+				if !s.(load.Checker).Check(index, op.Value) || s.(load.Checker).Check(index+1, op.Value) {
+					t.Fatalf("%s: the check of %s is wrong", c.arg, op.Key)
+				}
+			}
+		}
+		for size, part := range c.want {
+			if got := float64(n[size]) / float64(len(sizes)); math.Abs(got-part) > 0.05 {
+				t.Errorf("%s: %g of the keys have %d bytes, not %g", c.arg, got, size, part)
+			}
+		}
+		if len(n) != len(c.want) {
+			t.Errorf("%s: %v", c.arg, n)
+		}
+	}
+}
+
 func TestWaits(t *testing.T) {
 	_, plan := planned(t, "-t1", "-c1", "--test-time=1", "--ratio=1:1", "--wait-ratio=10:3", "--num-slaves=1-2", "--wait-timeout=100-200")
 	slaves, sum, n, sets := map[int]int{}, 0, 0, 0
