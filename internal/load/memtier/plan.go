@@ -136,7 +136,7 @@ func (p *planner) source(run, n, all int) (load.Source, error) {
 		return nil, err
 	}
 	s.waits = waiter{ratio: o.WaitRatio, slaves: o.NumSlaves, timeout: o.WaitTimeout}
-	s.waits.rand.Seed(p.seed, keys.Stream(n, keys.Other))
+	s.waits.rand.Seed(p.seed, keys.Stream(n, streamWaits))
 	if p.imported != nil {
 		if s.importing, err = p.importing(n, all); err != nil {
 			return nil, err

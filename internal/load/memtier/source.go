@@ -17,6 +17,15 @@ const (
 
 var ratioRows = []string{rowSet: "SET", rowGet: "GET", rowWait: "WAIT"}
 
+// Streams of random numbers besides those that package keys names. They are different, so that commands do not happen to
+// find just the keys that an earlier run has set.
+const (
+	streamWaits = keys.Other + iota
+	streamStarts
+	streamCommands
+	streamMonitor
+)
+
 // noLimit of a source's requests: time ends it.
 const noLimit = math.MaxUint64
 

@@ -124,7 +124,7 @@ func (o *Options) newSending(c *Command, row int, seed uint64, which, n, all int
 	}
 	var err error
 	s.keys, err = o.indices(c.Pattern, n, all)
-	s.keys.Seed(seed+uint64(which)<<32, keys.Stream(n, keys.Reads))
+	s.keys.Seed(seed+uint64(which)<<32, keys.Stream(n, streamCommands))
 	return s, err
 }
 
@@ -136,7 +136,7 @@ func (p *planner) commandSource(n, all int, left uint64) (load.Source, error) {
 	if s.draw, err = p.draw(n); err != nil {
 		return nil, err
 	}
-	s.rand.Seed(p.seed, keys.Stream(n, keys.Choices))
+	s.rand.Seed(p.seed, keys.Stream(n, streamMonitor))
 	_, rowOf, _ := o.CommandRows()
 	for i := range o.Commands {
 		c, err := o.newSending(&o.Commands[i], rowOf[i], p.seed, i, n, all)

@@ -23,7 +23,7 @@ type threadStart struct {
 func newStarts(o *Options, seed uint64) *starts {
 	s := &starts{o: o, threads: make([]threadStart, o.Threads)}
 	for i := range s.threads {
-		s.threads[i].rand.Seed(seed, keys.Stream(i, keys.Other+1))
+		s.threads[i].rand.Seed(seed, keys.Stream(i, streamStarts))
 	}
 	return s
 }
