@@ -75,8 +75,27 @@ func TestImportParts(t *testing.T) {
 			}
 		}
 	}
+	// Parts of a file whose items have many lines and lengths.
+	var list []string
+	for i := range 1000 {
+		list = append(list, fmt.Sprint("k", i), strings.Repeat("line\n", i%7)+fmt.Sprint(i))
+	}
+	file2 := write(t, "items2.csv", itemsOf(list...))
+	_, plan := planned(t, "-t3", "-c5", "-nallkeys", "--ratio=1:0", "--data-import="+file2, "--key-pattern=P:P")
+	n := 0
+	for i := range plan.Clients {
+		for _, l := range drain(plan.Clients[i].Source, 1e6) {
+			if want := fmt.Sprintf("set k%d %s", n, list[2*n+1]); l != want {
+				t.Fatalf("client %d: %q, not %q", i, l, want)
+			}
+			n++
+		}
+	}
+	if n != 1000 {
+		t.Errorf("%d sets of 1000 items", n)
+	}
 	// Gets reach all keys of the file and none beyond.
-	_, plan := planned(t, "-t1", "-c1", "-n500", "--ratio=0:1", "--data-import="+file)
+	_, plan = planned(t, "-t1", "-c1", "-n500", "--ratio=0:1", "--data-import="+file)
 	seen := drain(plan.Clients[0].Source, 1000)
 	if slices.Sort(seen); strings.Join(slices.Compact(seen), " ") != "get k0 get k1 get k2 get k3 get k4" {
 		t.Errorf("%q", slices.Compact(seen))
@@ -85,13 +104,13 @@ func TestImportParts(t *testing.T) {
 
 // A file that changes under the run ends its clients with an error.
 func TestImportFileThatChanges(t *testing.T) {
-	for _, text := range []string{"", importHead, importHead + "nonsense\n"} {
+	for i, text := range []string{"", importHead, importHead + "nonsense\n", importHead} {
 		path := write(t, "items.csv", itemsOf("k0", "a", "k1", "b"))
-		p, plan := planned(t, "-t1", "-c1", "-n10", "--ratio=1:0", "--data-import="+path)
+		p, plan := planned(t, "-t1", "-c2", "-n10", "--ratio=1:0", "--data-import="+path, "--key-pattern=P:P")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := drain(plan.Clients[0].Source, 100); len(got) != 0 {
+		if got := drain(plan.Clients[i/3].Source, 100); len(got) != 0 {
 			t.Errorf("%q: %v", text, got)
 		}
 		if err := p.imported.failure(); err == nil || !strings.Contains(err.Error(), "--data-import") {

@@ -85,6 +85,9 @@ func (p *planner) pretend() error {
 	if o.TestTime > 0 && (o.GenerateKeys || !o.VerifyOnly) {
 		return fmt.Errorf("%s: not with %s: how far the sets came in that time is not known; use --requests", o.is("data-verify"), o.is("test-time"))
 	}
+	if o.Randomize && o.GenerateKeys {
+		return fmt.Errorf("%s: not with --randomize and --generate-keys: the keys that were set are not known; use --seed", o.is("data-verify"))
+	}
 	p.writers = nil
 	parts := max(1, len(o.Agents))
 	for part := range parts {
@@ -158,7 +161,7 @@ func (p *planner) claims(items int) (all []claim, err error) {
 	}
 	for _, w := range p.writers {
 		s := w.source
-		k := work{first: s.items.first, last: min(s.items.last, uint64(items-1)), made: s.made}
+		k := work{first: s.items.first.item, last: min(s.items.last, uint64(items-1)), made: s.made}
 		if same == nil {
 			k.n = uint64(w.n)
 		}

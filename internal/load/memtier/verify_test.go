@@ -121,8 +121,8 @@ func TestVerifySource(t *testing.T) {
 	}
 }
 
-// How far sets came in a time is not known when they are not ours.
-func TestPretendWithTime(t *testing.T) {
+// Sets that are not ours can be told from the options, unless time or chance has decided about them.
+func TestPretend(t *testing.T) {
 	file := write(t, "items.csv", itemsOf("a", "1", "b", "2"))
 	p, _ := planned(t, "-t1", "-c1", "--test-time=1", "--ratio=1:0", "--verify-only", "--data-import="+file)
 	if err := p.pretend(); err != nil {
@@ -133,6 +133,10 @@ func TestPretendWithTime(t *testing.T) {
 	}
 	p, _ = planned(t, "-t1", "-c1", "--test-time=1", "--ratio=1:0", "--verify-only", "--data-import="+file, "--generate-keys")
 	if err := p.pretend(); err == nil || !strings.Contains(err.Error(), "--requests") {
+		t.Errorf("%v", err)
+	}
+	p, _ = planned(t, "-t1", "-c1", "-n1", "--ratio=1:0", "--verify-only", "--data-import="+file, "--generate-keys", "--randomize")
+	if err := p.pretend(); err == nil || !strings.Contains(err.Error(), "--seed") {
 		t.Errorf("%v", err)
 	}
 	p, _ = planned(t, "-t1", "-c2", "-n1", "--ratio=1:0", "--data-verify", "--data-import="+file, "--key-pattern=P:P")
