@@ -226,9 +226,6 @@ func (o *Options) Given(long string) bool { return len(o.given[long]) > 0 }
 // Args are the words that Parse was given.
 func (o *Options) Args() []string { return o.args }
 
-// Keys is the number of keys in the range. It is 0 if they are 2^64.
-func (o *Options) Keys() uint64 { return o.KeyMax - o.KeyMin + 1 }
-
 // Connections is the number of clients of all threads together.
 func (o *Options) Connections() int { return o.Clients * o.Threads }
 

@@ -17,6 +17,7 @@ type commandSource struct {
 	draw     draw
 	monitor  *monitorCursor // nil: none
 	rand     keys.Rand      // of monitor
+	key      []byte
 }
 
 // sending is a command as a client sends it.
@@ -94,21 +95,11 @@ func (s *commandSource) make(op *load.Op, c *sending) {
 			c.args[i] = s.draw.valueOf(index)
 		case a.Key():
 			index = c.keys.Next()
-			c.args[i] = s.appendWord(c.args[i][:0], a, index)
+			s.key = s.draw.appendKey(s.key[:0], index)
+			c.args[i] = a.Append(c.args[i][:0], s.key, nil)
 		}
 	}
 	op.Args = c.args
-}
-
-// appendWord appends a word with a key.
-func (s *commandSource) appendWord(dst []byte, a *Arg, index uint64) []byte {
-	for i, part := range a.Parts {
-		if i > 0 {
-			dst = s.draw.appendKey(dst, index)
-		}
-		dst = append(dst, part...)
-	}
-	return dst
 }
 
 // newSending makes what client n of all sends of a command.
