@@ -215,7 +215,7 @@ func TestSupports(t *testing.T) {
 		"resp3":           nil,
 		"memcache_text":   {load.Command},
 		"memcache_binary": {load.Command},
-		"memcache_meta":   {load.MGet, load.Command},
+		"memcache_meta":   {load.Command},
 	} {
 		c, err := New(name)
 		if err != nil {

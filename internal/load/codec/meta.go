@@ -7,7 +7,7 @@ import (
 	"godwit/internal/proto/mctext"
 )
 
-// Meta is memcached's meta protocol: mg, ms, md, ma; a Touch is mg with T and no value. Quiet requests have the flag q and
+// Meta is memcached's meta protocol: mg, ms, md, ma; a Touch is mg with T and no value, an MGet quiet mgs and mn. Quiet requests have the flag q and
 // their number as opaque, and are followed by mn; loud ones have neither. An error text has no opaque: among several quiet
 // requests it is counted for the oldest that is open, which need not be the one that failed.
 type Meta struct {
@@ -22,23 +22,22 @@ var defaultGet = []byte("v")
 
 // Supports implements load.Codec.
 func (c *Meta) Supports(k load.Kind) bool {
-	return k < load.Kinds && k != load.MGet && k != load.Command
+	return k < load.Kinds && k != load.Command
 }
 
 // Append implements load.Codec. Op.Words must have neither q nor O: those come from Op.Quiet.
 func (c *Meta) Append(b []byte, op *load.Op) []byte {
-	if c.q.open && !op.Quiet {
+	if c.q.open && (!op.Quiet || op.Kind == load.MGet) {
 		b = c.Flush(b) // so that an error text behind it is known to be of this request
+	}
+	if op.Kind == load.MGet {
+		return c.several(b, op)
 	}
 	n := c.q.take(op.Quiet)
 	switch op.Kind {
 	case load.Get:
 		b = mctext.AppendMeta(b, "mg", op.Key)
-		words := op.Words
-		if words == nil {
-			words = defaultGet
-		}
-		b = mctext.AppendWords(b, words)
+		b = mctext.AppendWords(b, getWords(op))
 	case load.Touch:
 		b = mctext.AppendMeta(b, "mg", op.Key)
 		b = mctext.AppendFlag(b, 'T', uint64(op.Expiry))
@@ -73,6 +72,52 @@ func (c *Meta) Append(b []byte, op *load.Op) []byte {
 	return b
 }
 
+func getWords(op *load.Op) []byte {
+	if op.Words == nil {
+		return defaultGet
+	}
+	return op.Words
+}
+
+// several appends a request for several keys: quiet gets, and a nop that ends their answers. It is one loud request.
+func (c *Meta) several(b []byte, op *load.Op) []byte {
+	c.q.take(false)
+	for _, key := range op.Keys {
+		b = mctext.AppendMeta(b, "mg", key)
+		b = mctext.AppendWords(b, getWords(op))
+		b = mctext.AppendMark(b, 'q')
+		b = mctext.AppendMetaEnd(b)
+	}
+	return append(b, "mn\r\n"...)
+}
+
+// severals reads the answer to several.
+func (c *Meta) severals(in []byte, want load.Want, r *load.Reply) (used int, err error) {
+	for {
+		var a mctext.MetaAnswer
+		n, err := mctext.ScanMeta(in[used:], &a)
+		if n == 0 {
+			return 0, err
+		}
+		used += n
+		switch a.Answer {
+		case mctext.WasNop:
+			if r.Status == load.OK {
+				r.Misses = max(0, int(want.Keys)-r.Hits)
+			}
+			c.q.done()
+			return used, nil
+		case mctext.Problem:
+			r.Status, r.Text = load.Failed, a.Line
+		case mctext.WasValue, mctext.WasDone:
+			r.Hits++
+			r.Value = a.Value
+		default:
+			return 0, errMeta(a.Line)
+		}
+	}
+}
+
 // Flush implements load.Codec.
 func (c *Meta) Flush(b []byte) []byte {
 	if !c.q.open {
@@ -88,6 +133,9 @@ func (c *Meta) Reset() { c.q.reset() }
 // Reply implements load.Codec.
 func (c *Meta) Reply(in []byte, want load.Want, r *load.Reply) (n int, err error) {
 	*r = load.Reply{}
+	if want.Kind == load.MGet {
+		return c.severals(in, want, r)
+	}
 	var a mctext.MetaAnswer
 	if n, err = mctext.ScanMeta(in, &a); n == 0 {
 		return 0, err
