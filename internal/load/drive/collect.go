@@ -322,7 +322,10 @@ func (c *collector) times() {
 	at := func(t int64) time.Time { return r.base.Add(time.Duration(t)) }
 	out.Start, out.End = at(from), at(last)
 	out.MeanStart, out.MeanEnd = out.Start, out.End
-	if n > 0 {
+	if d := int64(r.plan.Duration); d > 0 && r.open() && !out.Interrupted {
+		out.End = at(from + d) // what is planned lasts as long as planned
+		out.MeanStart, out.MeanEnd = out.Start, out.End
+	} else if n > 0 {
 		out.MeanStart, out.MeanEnd = at(from+starts/n), at(from+ends/n)
 	}
 }

@@ -315,7 +315,7 @@ func TestOrderAtServer(t *testing.T) {
 		{[]string{"-n3", "--ratio=1:1", "--pipeline=3"}, `"SET" "k1" "xx"; "GET" "k1"; "SET" "k2" "xx"`},
 		{[]string{"-n3", `--command=SETEX __key__ 9 "a\x00__key__"`, "--command-key-pattern=S"}, `"SETEX" "k1" "9" "a\x00k2"; "SETEX" "k3" "9" "a\x00k4"; "SETEX" "k5" "9" "a\x00k1"`},
 	} {
-		args := []string{"-p" + s.port, "-t1", "-c1", "-d2", "--key-prefix=k", "--key-minimum=1", "--key-maximum=5"}
+		args := []string{"-p" + s.port, "-t1", "-c1", "-d2", "--key-prefix=k", "--key-minimum=1", "--key-maximum=5", "--no-server-stats"}
 		if x.args[1][:5] == "--rat" {
 			args = append(args, "--key-pattern=S:S")
 		}
@@ -534,7 +534,7 @@ func TestTimeoutAndReconnect(t *testing.T) {
 			gets(c, 1000)
 		}
 	})
-	o = run(t, "-p"+port, "-t1", "-c1", "-n10", "-Pmemcache_text", "--ratio=0:1", "--reconnect-on-error")
+	o = run(t, "-p"+port, "-t1", "-c1", "-n10", "-Pmemcache_text", "--ratio=0:1", "--reconnect-on-error", "--no-server-stats")
 	answered, lost := o.all("Gets", "Count"), 0.0
 	if strings.Contains(o.errs, "1 requests were not answered") {
 		lost = 1

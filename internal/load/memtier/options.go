@@ -193,6 +193,7 @@ type Options struct {
 	// How this program does it.
 	Blind          bool
 	IO             string
+	NoServerStats  bool
 	Agents         []string // host:port
 	AgentTokenFile string
 

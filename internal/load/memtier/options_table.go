@@ -433,6 +433,10 @@ var table = []row{
 			{"verify|data-verify|verify-only|fail-on-miss-rate", ExitUsage, noAnswers},
 			{"scan-incremental-iteration|cluster-mode", ExitUsage, noAnswers},
 		}},
+	{Long: "no-server-stats", Group: groupEngine, Own: true,
+		Help: "Do not ask the server for its counters (stats, INFO) before and after each run, in order to compare them with what " +
+			"the load counted.",
+		set: to(func(o *Options) *bool { return &o.NoServerStats }, true)},
 	{Long: "agents", Meta: "LIST", Example: "10.0.0.8:9160,10.0.0.9:9160", Group: groupEngine, Own: true,
 		Help: "Machines where godwit agent runs, host:port separated by commas: each makes the whole load, all at the same time, " +
 			"and the results are added up.",

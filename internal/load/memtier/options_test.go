@@ -117,6 +117,7 @@ var optionCases = []struct{ args, want string }{
 	{"--key-zipf-exp=4.99", "KeyZipfExp=4.99"},
 	{"--wait-ratio=5:1", "WaitRatio=5:1"}, {"--num-slaves=2-1", "NumSlaves={1 2}"}, {"--wait-timeout=0-5", "WaitTimeout={0 5}"},
 	{"--io=io_uring", "IO=io_uring"}, {"--blind", "Blind=true"},
+	{"--no-server-stats", "NoServerStats=true"},
 	{"--agents=a:1 --agent-token-file=f", "Agents=[a:1] AgentTokenFile=f"},
 	// getopt_long
 	{"--req 5", "Requests=5"}, {"--req=5", "Requests=5"}, {"-R4n5", "Requests=5 RandomData=true Family=AF_INET"}, {"-t1 -c 2", "Clients=2 Threads=1"},

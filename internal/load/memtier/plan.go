@@ -58,6 +58,9 @@ func newPlanner(o *Options) (*planner, error) {
 	return p, err
 }
 
+// targets are the servers of the load.
+func (p *planner) targets() []*load.Target { return []*load.Target{p.target} }
+
 // plan of the run-th run, and of it the part-th of parts.
 func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 	o := p.o

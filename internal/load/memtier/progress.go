@@ -1,10 +1,9 @@
 package memtier
 
 import (
-	"io"
-	"os"
 	"time"
 
+	"godwit/internal/load/console"
 	"godwit/internal/load/memtier/output"
 	"godwit/internal/load/result"
 )
@@ -28,6 +27,10 @@ func (p *progress) watch(s *result.Snapshot) {
 	p.all, p.elapsed = all, s.Elapsed
 	if p.f.statsd != nil {
 		p.f.statsd.Send(snap)
+	}
+	if p.f.top != nil {
+		p.f.top.Watch(s)
+		return
 	}
 	p.print(snap, false)
 }
@@ -55,17 +58,7 @@ func (p *progress) snapshot(elapsed time.Duration, all output.Tally, errors uint
 }
 
 func (p *progress) print(s *output.Snapshot, last bool) {
-	if !p.f.o.Quiet {
-		output.Progress(p.f.stderr, s, terminal(p.f.stderr), last)
+	if !p.f.o.Quiet && p.f.top == nil {
+		output.Progress(p.f.stderr, s, console.Terminal(p.f.stderr), last)
 	}
-}
-
-// terminal says whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }

@@ -12,8 +12,10 @@ import (
 
 	"godwit/internal/load"
 	"godwit/internal/load/agent"
+	"godwit/internal/load/console"
 	"godwit/internal/load/drive"
 	"godwit/internal/load/memtier/output"
+	"godwit/internal/load/probe"
 	"godwit/internal/load/result"
 )
 
@@ -35,7 +37,9 @@ func Main(prog string, args []string, stdout, stderr io.Writer) int {
 	defer f.close()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := f.run(ctx); err != nil {
+	err := f.run(ctx, stop)
+	f.closeTop()
+	if err != nil {
 		return f.fail(err)
 	}
 	return f.verdict()
@@ -68,6 +72,9 @@ type face struct {
 	statsd         *output.Statsd
 	report         output.Report
 	interrupted    bool
+	blindToServer  bool // it does not tell its counters
+	top            *console.Top
+	probe          *probe.Probe // of top
 }
 
 func (f *face) say(format string, a ...any) { fmt.Fprintf(f.stderr, format+"\n", a...) }
@@ -89,7 +96,7 @@ func (f *face) close() {
 }
 
 // run does everything but judge.
-func (f *face) run(ctx context.Context) (err error) {
+func (f *face) run(ctx context.Context, stop func()) (err error) {
 	o := f.o
 	for _, w := range o.Warnings {
 		f.say("%s: warning: %s", f.prog, w)
@@ -110,6 +117,7 @@ func (f *face) run(ctx context.Context) (err error) {
 	if f.planner, err = newPlanner(o); err != nil {
 		return err
 	}
+	f.openTop(ctx, stop)
 	for i := range f.runs() {
 		if i > 0 {
 			select {
@@ -130,6 +138,7 @@ func (f *face) run(ctx context.Context) (err error) {
 		}
 		f.report.Runs = append(f.report.Runs, r)
 	}
+	f.closeTop()
 	f.interrupted = ctx.Err() != nil
 	if o.DataVerify && !f.interrupted {
 		if err := f.verify(ctx); err != nil {
@@ -190,12 +199,17 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 	if f.statsd != nil {
 		f.statsd.Started(run+1, o.Threads, o.Clients)
 	}
+	if f.top != nil {
+		f.top.Begin(console.Load{Title: "memtier " + f.planner.target.Address, Rows: plan.Rows, Duration: plan.Duration, Requests: f.report.RequestsPerClient * uint64(o.Connections())})
+	}
+	before := f.look(ctx, f.planner.targets())
 	p := progress{f: f, run: run + 1, requests: f.report.RequestsPerClient * uint64(o.Connections())}
 	r, err := f.drive(ctx, run, plan, p.watch)
 	if err != nil {
 		return nil, err
 	}
 	p.end(r)
+	f.compare(before, f.look(ctx, f.planner.targets()), r)
 	if f.statsd != nil {
 		f.statsd.Zero()
 		f.statsd.Completed(run + 1)

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -45,6 +46,9 @@ func JSON(w io.Writer, rep *Report) error {
 		j.raw("keys verified successfuly", fmt.Sprintf("%-10d", v.Good))
 		j.raw("keys failed", fmt.Sprintf("%-10d", v.Failed))
 		j.close('}')
+	}
+	if len(rep.Servers) > 0 {
+		j.raw("Server", "["+string(bytes.Join(rep.Servers, []byte(", ")))+"]")
 	}
 	j.close('}')
 	j.w.WriteByte('\n')

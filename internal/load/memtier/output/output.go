@@ -53,6 +53,8 @@ type Report struct {
 	// ActiveClients of a staircase: clients per thread that the plan has in each second. nil: no staircase.
 	ActiveClients []int
 	Verified      *Verified // --data-verify
+	// Servers are JSON values: what the server counted during each run, and what that says.
+	Servers [][]byte
 }
 
 // Verified counts the values that were compared after the runs. (The outputs misspell it as the original does.)
