@@ -3,6 +3,7 @@ package drive
 import (
 	"context"
 	"crypto/tls"
+	"math"
 	"net"
 	"time"
 
@@ -74,4 +75,27 @@ func (c *client) connect() (net.Conn, error) {
 		return nil, err
 	}
 	return tc, nil
+}
+
+// broken follows the loss of a connection, or a failure to make one.
+func (c *client) broken(why string) {
+	c.r.col.connError(why)
+	retry := &c.r.plan.Retry
+	c.tries++
+	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most {
+		c.end()
+		return
+	}
+	c.arrive() // the start waits no longer
+	if c.patient != nil {
+		c.patient.Down(false)
+	}
+	d := retry.Delay
+	if d == 0 {
+		d = time.Second
+	}
+	if retry.Factor > 1 {
+		d = time.Duration(min(float64(d)*math.Pow(retry.Factor, float64(c.tries-1)), float64(time.Minute)))
+	}
+	c.dial(d)
 }

@@ -4,7 +4,12 @@
 //
 //	drive.go     Run: connect, start together, wait for the end
 //	worker.go    what belongs to one loop: clock, timers, clients, the Recorder's side of it
-//	client.go    one connection: greeting, answers, requests
+//	client.go    one connection: its life, greeting, end
+//	answer.go    answers read and counted
+//	request.go   requests sent, as far as pipeline, bursts and schedule say
+//	schedule.go  planned times
+//	blind.go     connections whose answers nobody looks at
+//	dial.go      connections opened
 //	record.go    counting and histograms of the present second
 //	collect.go   seconds of all loops merged into a result.Run, progress
 //

@@ -1,0 +1,55 @@
+package drive
+
+import (
+	"godwit/internal/bytesx"
+	"godwit/internal/netloop"
+)
+
+// blindly sends a batch whenever anything came, or when one is planned, but not while the last one waits for room in the
+// socket: a server that does not read would have us fill the memory.
+func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
+	if came {
+		c.heard = true
+		c.last = c.w.t
+	} else {
+		c.fenced = false
+	}
+	switch {
+	case c.quitting:
+		return netloop.More
+	case c.dry || c.r.over.Load():
+		return c.quit(out)
+	case c.fenced:
+		return netloop.Stream
+	case c.interval > 0 && !c.isDue(), c.interval == 0 && c.seen && !c.heard:
+		return netloop.More
+	}
+	c.heard, c.fenced = false, true
+	counted := c.w.t >= c.w.from
+	c.rest = c.burst
+	if c.interval == 0 {
+		c.rest = c.plan.Pipeline
+	}
+	for c.rest > 0 {
+		if !c.request(out) {
+			c.dry = true
+			break
+		}
+		if c.n = 0; counted {
+			c.w.rec.silent(&c.q[c.head])
+		}
+	}
+	out.Buf = c.plan.Codec.Flush(out.Buf)
+	c.plan.Codec.Reset()
+	return netloop.Stream
+}
+
+// quit ends a blind connection.
+func (c *client) quit(out *bytesx.Out) netloop.Verdict {
+	c.dry, c.quitting = true, true
+	if c.plan.Quit == nil {
+		return netloop.Close
+	}
+	out.Buf = append(out.Buf, c.plan.Quit...)
+	return netloop.More
+}
