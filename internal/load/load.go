@@ -97,7 +97,7 @@ type Patient interface {
 	Attach(wake func())
 	// Ready says that the next request was planned before, or is needed by the Source itself: no Rate holds it.
 	Ready() bool
-	// Waiting says, after Next said false, that there will be more.
+	// Waiting says, after Next said false, that there will be more. It may be called from any goroutine.
 	Waiting() bool
 	// Lost says that the oldest request will not be answered: its connection is closed.
 	Lost()

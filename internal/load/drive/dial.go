@@ -17,20 +17,25 @@ const connectTimeout = 10 * time.Second
 func (c *client) dial(after time.Duration) {
 	r := c.r
 	r.dialers.Go(func() {
-		if after > 0 {
-			t := time.NewTimer(after)
-			defer t.Stop()
+		for after > 0 && r.ctx.Err() == nil && !c.finished() {
+			d := after
+			if c.patient != nil {
+				d = min(d, 100*time.Millisecond)
+			}
+			after -= d
+			t := time.NewTimer(d)
 			select {
 			case <-t.C:
 			case <-r.ctx.Done():
 			}
+			t.Stop()
 		}
 		select {
 		case r.sem <- struct{}{}:
 			defer func() { <-r.sem }()
 		case <-r.ctx.Done():
 		}
-		if r.ctx.Err() != nil {
+		if r.ctx.Err() != nil || c.finished() {
 			c.end()
 			return
 		}
@@ -77,12 +82,15 @@ func (c *client) connect() (net.Conn, error) {
 	return tc, nil
 }
 
+// finished says that others did the rest of the work that it shares. From any goroutine.
+func (c *client) finished() bool { return c.patient != nil && !c.patient.Waiting() }
+
 // broken follows the loss of a connection, or a failure to make one.
 func (c *client) broken(why string) {
 	c.r.col.connError(why)
 	retry := &c.r.plan.Retry
 	c.tries++
-	if !retry.On || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most {
+	if !retry.On || c.finished() || c.r.over.Load() || retry.Most > 0 && c.tries > retry.Most {
 		c.end()
 		return
 	}
