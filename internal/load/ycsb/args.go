@@ -51,29 +51,24 @@ var options = []option{
 func parseArgs(args []string) (*words, error) {
 	w := &words{}
 	var files []property // of -P, kept apart until the end
-	phase := false
-	place := 0
+	phase, database, preset := false, false, false
 	for len(args) > 0 {
 		arg := args[0]
 		args = args[1:]
 		if !strings.HasPrefix(arg, "-") || arg == "-" {
 			switch {
-			case place == 0 && (arg == "load" || arg == "run"):
+			case !phase && (arg == "load" || arg == "run"):
 				w.load, phase = arg == "load", true
-			case place == 0 && arg == "shell":
+			case !phase && arg == "shell":
 				return nil, fmt.Errorf("shell: there is none (use load or run)")
-			case place <= 1 && (arg == "memcached" || arg == "redis"):
-				w.redis = arg == "redis"
-				place = 1
-			case presetOf(arg) != nil:
-				if err := w.preset(arg); err != nil {
-					return nil, err
-				}
-				place = 1
-			case place == 0 || place == 1:
+			case !database && (arg == "memcached" || arg == "redis"):
+				w.redis, database = arg == "redis", true
+			case !preset && presetOf(arg) != nil:
+				files = append(files, presetOf(arg)...)
+				preset = true
+			default:
 				return nil, fmt.Errorf("%q: unknown (write: load|run memcached|redis [a|b|c|d|e|f] [options])", arg)
 			}
-			place++
 			continue
 		}
 		name, value, has := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")

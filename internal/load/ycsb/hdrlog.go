@@ -66,7 +66,7 @@ func addMicros(h *hdrhistogram.Histogram, s *result.Second) {
 	}
 	for _, b := range s.Service.Distribution() {
 		if b.Count > 0 {
-			h.RecordValues(min(b.To/1e3, h.HighestTrackableValue()), b.Count)
+			h.RecordValues(min(micros(b.To), h.HighestTrackableValue()), b.Count)
 		}
 	}
 }

@@ -169,10 +169,17 @@ func (j *job) indices(host int) (x keys.Indices, err error) {
 	switch s.dist {
 	case "zipfian":
 		more := uint64(2 * float64(s.operations) * s.shares[opInsert] / float64(j.parts))
+		switch {
+		case s.first+s.count < s.records: // what is above belongs to others
+		case s.exact:
+			last += more
+		default:
+			last += more + 1 // as in YCSB; the one above the last is never acknowledged
+		}
 		if s.exact {
-			x, err = keys.Scrambled(s.first, last+more, s.constant)
+			x, err = keys.Scrambled(s.first, last, s.constant)
 		} else {
-			x, err = keys.ScrambledYCSB(s.first, last+1+more, s.constant)
+			x, err = keys.ScrambledYCSB(s.first, last, s.constant)
 		}
 		x.Within(j.inserts)
 	case "latest":

@@ -48,7 +48,10 @@ func (s *section) average() float64 {
 }
 
 // percentile in whole µs.
-func (s *section) percentile(p float64) int64 { return s.latencies().ValueAtPercentile(p) / 1e3 }
+func (s *section) percentile(p float64) int64 { return micros(s.latencies().ValueAtPercentile(p)) }
+
+// micros are whole µs of ns. Rounding up and down evens out that a histogram knows a value to three digits only.
+func micros(ns int64) int64 { return (ns + 500) / 1000 }
 
 // summary is a result in YCSB's terms.
 type summary struct {
@@ -185,8 +188,8 @@ func (m *summary) exportSection(w exporter, sec *section) {
 		m.exportSeries(w, sec)
 		return
 	}
-	w(sec.name, "MinLatency(us)", h.Min()/1e3)
-	w(sec.name, "MaxLatency(us)", h.Max()/1e3)
+	w(sec.name, "MinLatency(us)", micros(h.Min()))
+	w(sec.name, "MaxLatency(us)", micros(h.Max()))
 	if m.measure == "histogram" {
 		for _, p := range []float64{95, 99} {
 			w(sec.name, ordinal(p)+"PercentileLatency(us)", sec.percentile(p))
@@ -207,7 +210,7 @@ func (m *summary) exportSection(w exporter, sec *section) {
 	if m.verbose {
 		for _, b := range h.Distribution() {
 			if b.Count > 0 {
-				w(sec.name, strconv.FormatInt(b.To/1e3, 10), b.Count)
+				w(sec.name, strconv.FormatInt(micros(b.To), 10), b.Count)
 			}
 		}
 	}
@@ -327,7 +330,7 @@ func (m *summary) printGo(w io.Writer) {
 			rate = float64(h.TotalCount()) / seconds
 		}
 		l := []string{sec.name, fmt.Sprintf("%.1f", seconds), fmt.Sprint(h.TotalCount()), fmt.Sprintf("%.1f", rate),
-			fmt.Sprintf("%.0f", sec.average()), fmt.Sprint(h.Min() / 1e3), fmt.Sprint(h.Max() / 1e3)}
+			fmt.Sprintf("%.0f", sec.average()), fmt.Sprint(micros(h.Min())), fmt.Sprint(micros(h.Max()))}
 		for _, p := range []float64{50, 90, 95, 99, 99.9, 99.99} {
 			l = append(l, fmt.Sprint(sec.percentile(p)))
 		}

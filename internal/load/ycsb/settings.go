@@ -241,7 +241,7 @@ func (s *settings) readLoad(r *reader) {
 	if s.first > s.records {
 		p, _ := r.get("insertstart")
 		r.fail(&p, "above recordcount, %d", s.records)
-		return
+		s.first = 0
 	}
 	s.count = r.integer("insertcount", s.records-s.first, 0, mostKeys)
 	if s.count > s.records-s.first {

@@ -87,7 +87,7 @@ func (l *statusLine) print(now time.Time, s *result.Snapshot) {
 func (l *statusLine) section(b *strings.Builder, name string) {
 	var sum result.Second
 	for i, r := range l.rows.list {
-		if x := &l.sums[i]; r.section == name && x.Service != nil {
+		if x := &l.sums[i]; r.section == name && x.Count > 0 && x.Service != nil {
 			sum.Sum += x.Sum
 			if sum.Service == nil {
 				sum.Service = hdrhistogram.Import(x.Service.Export())
@@ -100,10 +100,10 @@ func (l *statusLine) section(b *strings.Builder, name string) {
 		return
 	}
 	h := sum.Service
-	fmt.Fprintf(b, "[%s: Count=%d, Max=%d, Min=%d, Avg=%s", name, h.TotalCount(), h.Max()/1e3, h.Min()/1e3,
+	fmt.Fprintf(b, "[%s: Count=%d, Max=%d, Min=%d, Avg=%s", name, h.TotalCount(), micros(h.Max()), micros(h.Min()),
 		short(float64(sum.Sum)/float64(h.TotalCount())/1e3))
 	for _, p := range []float64{50, 90, 99, 99.9, 99.99} {
-		fmt.Fprintf(b, ", %g=%d", p, h.ValueAtPercentile(p)/1e3)
+		fmt.Fprintf(b, ", %g=%d", p, micros(h.ValueAtPercentile(p)))
 	}
 	b.WriteString("] ")
 }
