@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -281,7 +282,10 @@ func (s *settings) targets() ([]*load.Target, error) {
 }
 
 func (f *tlsFiles) config(address string) (*tls.Config, error) {
-	host, _, _ := strings.Cut(address, ":")
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		host = "localhost" // a unix socket
+	}
 	c := &tls.Config{ServerName: host, InsecureSkipVerify: f.skip} //nolint:gosec // asked for by name
 	if f.ca != "" {
 		pem, err := os.ReadFile(filepath.Clean(f.ca))

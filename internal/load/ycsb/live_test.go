@@ -21,7 +21,7 @@ type server struct {
 	addr  string
 }
 
-// start runs memcached, redis-server or godwit as memcached, if there is one.
+// start runs memcached, redis-server, keydb-server, or godwit as memcached, if there is one.
 func start(t *testing.T, name string) *server {
 	t.Helper()
 	if testing.Short() {
@@ -39,7 +39,7 @@ func start(t *testing.T, name string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{addr: l.Addr().String(), redis: name == "redis-server"}
+	s := &server{addr: l.Addr().String(), redis: name != "memcached" && name != "godwit"}
 	l.Close()
 	_, port, _ := net.SplitHostPort(s.addr)
 	args := map[string][]string{
@@ -47,6 +47,9 @@ func start(t *testing.T, name string) *server {
 		"godwit":       {"serve", "-p", port, "-l", "127.0.0.1", "-m", "64"},
 		"redis-server": {"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"},
 	}[name]
+	if name == "keydb-server" {
+		args = []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"}
+	}
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = t.TempDir()
 	if err := cmd.Start(); err != nil {
@@ -177,7 +180,12 @@ func TestMemcached(t *testing.T) {
 
 // Workloads on Redis: two commands for each insert, one for each scan and one for each of its records.
 func TestRedis(t *testing.T) {
-	s := start(t, "redis-server")
+	for _, name := range []string{"redis-server", "keydb-server"} {
+		t.Run(name, func(t *testing.T) { redisWorkloads(t, start(t, name)) })
+	}
+}
+
+func redisWorkloads(t *testing.T, s *server) {
 	for _, w := range []string{"a", "b", "c", "d", "e -p maxscanlength=5", "f", "a -p readallfields=false", "f -p redis.datatype=string", "d -p redis.index=false"} {
 		s.flush(t)
 		more := w + smallLoad
