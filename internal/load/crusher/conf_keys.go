@@ -10,6 +10,7 @@ import (
 	"godwit/internal/load"
 	"godwit/internal/load/codec"
 	"godwit/internal/load/keys"
+	"godwit/internal/nearest"
 )
 
 // keyMost is the length of the longest key that memcached takes.
@@ -130,37 +131,14 @@ func sendsOf(r *row) string {
 func suggest(key string) string {
 	var names []string
 	for i := range table {
-		r := &table[i]
-		if r.dead != "" {
-			continue
+		if table[i].dead == "" {
+			names = append(names, table[i].name)
 		}
-		if distance(key, r.name) <= 2 {
-			return "do you mean " + r.name + "?"
-		}
-		names = append(names, r.name)
+	}
+	if near := nearest.Name(key, names); near != "" {
+		return "did you mean " + near + "?"
 	}
 	return "the keys are " + strings.Join(names, ", ")
-}
-
-// distance is Levenshtein's.
-func distance(a, b string) int {
-	prev := make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := range len(a) {
-		diag := prev[0]
-		prev[0] = i + 1
-		for j := range len(b) {
-			d := diag
-			if a[i] != b[j] {
-				d++
-			}
-			diag = prev[j+1]
-			prev[j+1] = min(d, prev[j]+1, prev[j+1]+1)
-		}
-	}
-	return prev[len(b)]
 }
 
 func whole(low, high int, field func(*Template) *int) func(*Template, string) *Problem {

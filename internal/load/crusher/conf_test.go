@@ -147,7 +147,7 @@ func TestProblems(t *testing.T) {
 		{"send=ascii_get,key_generate=1", "live_rand=1", true},
 		{"send=ascii_set,value_range=10", "value_size=N, and a template for each size", true},
 		{"send=ascii_set,value_range_step=10", "value_size=N, and a template for each size", true},
-		{"send=ascii_get,mget_cuont=3", "no such key (do you mean mget_count?)", true},
+		{"send=ascii_get,mget_cuont=3", "no such key (did you mean mget_count?)", true},
 		{"send=ascii_get,whatever=3", "no such key (the keys are send, recv, conns", true},
 		{"send=ascii_get,mget_count=3", "mget_count=3: no effect with send=ascii_get (leave it out, or send=ascii_mget)", true},
 		{"send=ascii_incr,value_size=3", "value_size=3: no effect with send=ascii_incr", true},

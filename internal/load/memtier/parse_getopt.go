@@ -1,6 +1,10 @@
 package memtier
 
-import "strings"
+import (
+	"strings"
+
+	"godwit/internal/nearest"
+)
 
 // getopt walks a command line by the rules of getopt_long of the GNU C library: bundled short options, long names that
 // may be shortened, arguments attached or following, words that are no options skipped wherever they stand.
@@ -102,7 +106,7 @@ func find(name string) (*row, *problem) {
 			return nil, usage("--%s: may be %s; write more of it", name, strings.Join(names, ", "))
 		}
 	}
-	if near := nearest(name); near != "" {
+	if near := nearest.Name(name, longNames()); near != "" {
 		return nil, usage("--%s: there is no such option; did you mean --%s?", name, near)
 	}
 	return nil, usage("--%s: there is no such option; see --help", name)
@@ -132,37 +136,9 @@ func (r *row) sample() string {
 	return r.Default
 }
 
-// nearest is the long name with the fewest letters to change, if they are few.
-func nearest(name string) string {
-	best, least := "", min(3, 1+len(name)/3)
+func longNames() (names []string) {
 	for i := range table {
-		if d := distance(name, table[i].Long, least); d < least {
-			best, least = table[i].Long, d
-		}
+		names = append(names, table[i].Long)
 	}
-	return best
-}
-
-// distance counts the letters to change, insert and delete to get from a to b, or is most if they are more.
-func distance(a, b string, most int) int {
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	line := make([]int, len(b)+1)
-	for j := range line {
-		line[j] = j
-	}
-	for i := range len(a) {
-		diagonal := line[0]
-		line[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = line[j+1]
-			line[j+1] = min(change, line[j]+1, diagonal+1)
-		}
-	}
-	return min(line[len(b)], most)
+	return names
 }
