@@ -25,5 +25,6 @@
 // has the node that it names be asked for CLUSTER SLOTS; so has the loss of a connection. Connections are made to all nodes
 // that there are at the start, replicas too: one that takes over is ready. A node that joins later is an error when a
 // request is sent there, and so is a sixth redirection of the same request. TRYAGAIN and CLUSTERDOWN are errors like any
-// other. When a server that has keys is gone for good the whole client ends, as a client with one connection would.
+// other. A request that is to be sent again when the time of the run is over is not sent, nor counted as answered. When a
+// server that has keys is gone for good the whole client ends, as a client with one connection would.
 package route

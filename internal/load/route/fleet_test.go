@@ -84,7 +84,7 @@ type simulation struct {
 	moved   int
 	asked   int
 	ordered bool
-	asks    int // CLUSTER SLOTS
+	expect  map[string]bool // requests that must come with ASKING
 }
 
 type simConn struct {
@@ -177,9 +177,13 @@ func (c *simConn) answer() {
 	case w.aside == "ASKING":
 		c.asking = true
 	case w.aside != "":
-		s.asks++
 		r.Value = s.slots()
 	default:
+		name := fmt.Sprint(w.id, w.key)
+		if asking != s.expect[name] {
+			s.t.Fatalf("request %d: ASKING %v", w.id, asking)
+		}
+		delete(s.expect, name)
 		at := s.f.ownerNow(s, w.key)
 		to, moving := s.move[w.key]
 		switch {
@@ -202,6 +206,7 @@ func (c *simConn) answer() {
 		s.moved++
 	case r.Again:
 		s.asked++
+		s.expect[fmt.Sprint(w.id, w.key)] = true
 	case r.Status == load.Failed:
 		s.lost += w.keys
 	}
@@ -305,7 +310,7 @@ func TestModel(t *testing.T) {
 			several: rapid.SampledFrom([]int{0, 0, 2, 5}).Draw(t, "several"), many: make([][]byte, 4),
 		}
 		s := &simulation{
-			t: t, rate: rapid.Bool().Draw(t, "rate"), owner: map[string]int{}, move: map[string]int{}, seen: map[int]int{}, last: map[string]int{}, ordered: true,
+			t: t, rate: rapid.Bool().Draw(t, "rate"), owner: map[string]int{}, move: map[string]int{}, seen: map[int]int{}, last: map[string]int{}, expect: map[string]bool{}, ordered: true,
 		}
 		o := Options{Queue: rapid.IntRange(1, 10).Draw(t, "queue")}
 		cluster := rapid.Bool().Draw(t, "cluster")
@@ -406,6 +411,35 @@ func TestModel(t *testing.T) {
 			t.Fatal("somebody still asks for slots")
 		}
 	})
+}
+
+// What waits because a queue is full goes on when that is half empty.
+func TestPause(t *testing.T) {
+	src := &numbered{n: 1000, keys: 60}
+	f := New(src, 2, Modulo(2), Options{Queue: 8})
+	a, b := f.Parts()[0], f.Parts()[1]
+	waked := 0
+	a.Attach(func() { waked++ })
+	b.Attach(func() {})
+	var op load.Op
+	for a.Next(&op) {
+	}
+	if b.queue.n != 8 || a.queue.n != 0 || !a.Waiting() {
+		t.Fatalf("queues of %d and %d", a.queue.n, b.queue.n)
+	}
+	made := src.made
+	for b.queue.n > 4 {
+		if a.Next(&op) || waked > 0 || src.made != made {
+			t.Fatalf("%d are queued, and %d requests made, %d before", b.queue.n, src.made, made)
+		}
+		b.Next(&op)
+	}
+	if waked != 1 {
+		t.Errorf("waked %d times", waked)
+	}
+	for !a.Next(&op) {
+		b.Next(&op)
+	}
 }
 
 // small is a cluster of two nodes with a fleet whose parts nobody wakes.
