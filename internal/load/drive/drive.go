@@ -165,6 +165,14 @@ func (r *run) gone() {
 // now is the time since base, ns; never 0.
 func (r *run) now() int64 { return int64(time.Since(r.base)) + 1 }
 
+// end is when the time of the run is over, on the clock of now; 0: it has no end by time.
+func (r *run) end() float64 {
+	if r.plan.Duration == 0 {
+		return 0
+	}
+	return float64(r.started.Load()) + float64(r.plan.Warmup+r.plan.Duration)
+}
+
 // start lets the clients begin, all at once.
 func (r *run) start() {
 	r.col.begin()

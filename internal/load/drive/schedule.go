@@ -43,6 +43,9 @@ func (c *client) isDue() bool {
 	if c.plannedT == 0 {
 		c.plannedT = float64(w.r.started.Load()) + float64(c.plan.Begin) + c.plan.Phase*c.interval
 	}
+	if end := w.r.end(); end > 0 && c.plannedT >= end {
+		return false // the end wakes it
+	}
 	if c.plannedT <= float64(w.t) {
 		return true
 	}

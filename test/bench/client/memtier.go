@@ -20,7 +20,7 @@ type totals struct {
 	Count       float64
 	Ops         float64            `json:"Ops/sec"`
 	Percentiles map[string]float64 `json:"-"`
-	Planned     map[string]float64 `json:"Planned Latencies"`
+	Planned     map[string]float64 `json:"-"`
 }
 
 func readTotals(path string) (t totals, err error) {
@@ -38,18 +38,25 @@ func readTotals(path string) (t totals, err error) {
 		return t, err
 	}
 	var p struct {
-		Latencies map[string]any `json:"Percentile Latencies"`
+		Service map[string]any `json:"Percentile Latencies"`
+		Planned map[string]any `json:"Planned Latencies"`
 	}
 	if err := json.Unmarshal(all.Stats.Totals, &p); err != nil {
 		return t, err
 	}
-	t.Percentiles = map[string]float64{}
-	for k, v := range p.Latencies {
+	t.Percentiles, t.Planned = numbers(p.Service), numbers(p.Planned)
+	return t, nil
+}
+
+// numbers of an object, without what else is in it.
+func numbers(m map[string]any) map[string]float64 {
+	out := map[string]float64{}
+	for k, v := range m {
 		if f, ok := v.(float64); ok {
-			t.Percentiles[k] = f
+			out[k] = f
 		}
 	}
-	return t, nil
+	return out
 }
 
 // mt runs a load of memtier's kind with a tool: keys loaded first, then what args say.
@@ -152,7 +159,7 @@ func rates(b *bench) error {
 	for _, rate := range []int{100, 10_000, 200_000} {
 		var got []float64
 		for range b.rounds {
-			t, _, err := b.mt([]string{b.godwit, "memtier"}, srv.Addr, "-c", "50", "--pipeline=10", "--rate="+strconv.Itoa(rate), b.seconds())
+			t, _, err := b.mt([]string{b.godwit, "memtier"}, srv.Addr, "-c", "10", "--pipeline=50", "--rate="+strconv.Itoa(rate), b.seconds())
 			if err != nil {
 				return err
 			}
