@@ -5,8 +5,11 @@ import (
 	"godwit/internal/netloop"
 )
 
-// blindly sends a batch whenever anything came, or when one is planned, but not while the last one waits for room in the
-// socket: a server that does not read would have us fill the memory.
+// fenceEvery is after how many batches in a row a blind client waits until all of them have left: a server that does not
+// read would have it fill the memory. To ask each time costs as much as the batch.
+const fenceEvery = 16
+
+// blindly sends a batch whenever anything came, or when one is planned, but not while many wait for room in the socket.
 func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
 	if came {
 		c.heard = true
@@ -24,7 +27,8 @@ func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
 	case c.interval > 0 && !c.isDue(), c.interval == 0 && c.seen && !c.heard:
 		return netloop.More
 	}
-	c.heard, c.fenced = false, true
+	c.batches++
+	c.heard, c.fenced = false, c.interval > 0 || c.batches%fenceEvery == 0
 	counted := c.w.t >= c.w.from
 	c.rest = c.burst
 	if c.interval == 0 {
@@ -41,7 +45,10 @@ func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
 	}
 	out.Buf = c.plan.Codec.Flush(out.Buf)
 	c.plan.Codec.Reset()
-	return netloop.Stream
+	if c.fenced {
+		return netloop.Stream
+	}
+	return netloop.More
 }
 
 // quit ends a blind connection.

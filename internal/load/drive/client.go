@@ -52,7 +52,8 @@ type client struct {
 	burst    int  // requests together
 	blind    bool // see load.Client
 	heard    bool // blind: something came since the last batch
-	fenced   bool // blind: the last batch is not sent yet
+	fenced   bool // blind: nothing more until what there is has been sent
+	batches  int  // blind
 	quitting bool // blind: Quit is on its way
 	dry      bool // the Source has no more
 	closing  bool // no more requests on this connection
