@@ -147,12 +147,15 @@ type outcome struct {
 // run a command line to its end. It gets a JSON file, too.
 func run(t *testing.T, args ...string) *outcome {
 	t.Helper()
+	if !slices.ContainsFunc(args, func(s string) bool { return strings.HasPrefix(s, "--servers=") }) {
+		args = append([]string{"-s127.0.0.1"}, args...)
+	}
 	file := filepath.Join(t.TempDir(), "out.json")
 	var out, errs bytes.Buffer
 	done := make(chan int, 1)
 	begin := time.Now()
 	go func() {
-		done <- Main("memtier", append([]string{"--quiet", "--hide-histogram", "-s127.0.0.1", "--json-out-file=" + file}, args...), &out, &errs)
+		done <- Main("memtier", append([]string{"--quiet", "--hide-histogram", "--json-out-file=" + file}, args...), &out, &errs)
 	}()
 	o := &outcome{}
 	select {

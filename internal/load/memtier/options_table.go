@@ -104,7 +104,11 @@ var table = []row{
 	{Long: "servers", Meta: "LIST", Example: "10.0.0.1:11211,10.0.0.2:11211", Group: groupConnection, Own: true,
 		Help: "Several memcached servers, host:port separated by commas. Keys are spread over them by ketama hashing.",
 		set:  setServers, Only: memcachedOnly, OnlyWhy: "servers of Redis spread keys with --cluster-mode",
-		Not: []rule{{"server|port|unix-socket|uri", ExitUsage, "the list says where all servers are"}}},
+		Not: []rule{
+			{"server|port|unix-socket|uri", ExitUsage, "the list says where all servers are"},
+			{"data-verify|verify-only", ExitUsage, "values are read back from one server"},
+			{"blind", ExitUsage, "each server is told apart by its answers"},
+		}},
 	{Long: "ipv4", Short: '4', Group: groupConnection, Help: "Look names up for IPv4 addresses only.",
 		set: to(func(o *Options) *Family { return &o.Family }, IPv4),
 		Not: []rule{{"ipv6", ExitUsage, "each excludes the addresses of the other"}}},

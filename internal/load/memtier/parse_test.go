@@ -133,6 +133,7 @@ var wrong = []struct {
 	{"-P memcache_meta --key-prefix=" + strings.Repeat("k", 300), 2, "shorten it by 58"},
 	{"-P memcache_text --key-prefix=a|b", 2, "ends keys"}, {"-P memcache_text --key-prefix=a\x7fb", 2, "ends keys"},
 	{"--servers=a:1", 2, "--cluster-mode"}, {"-P memcache_text --servers=a:1 -s b", 2, "--server="}, {"-P memcache_text --servers=a:1 -p 5", 2, "--port"},
+	{"-P memcache_text --servers=a:1 --blind", 2, "told apart"}, {"-P memcache_text --servers=a:1 --data-import=f --data-verify", 2, "read back"},
 	{"--rate=5 --rate-limiting=5", 2, "--rate-limiting"}, {"--arrival=poisson", 2, "needs --rate or --rate-limiting"}, {"--ramp=0:1:5", 2, "needs --rate"},
 	{"--seed=1 --randomize", 2, "--randomize"}, {"--quiet --top", 2, "--top"},
 	{"--verify --command=GET|x", 2, "--verify"}, {"--verify --multi-key-get=5", 2, "--verify"}, {"--verify --data-import=f", 2, "--verify"}, {"--verify --data-offset=3", 2, "--verify"},

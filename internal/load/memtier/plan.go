@@ -23,8 +23,9 @@ func appendUint(b []byte, n uint64) []byte { return bytesx.AppendUint(b, n) }
 type planner struct {
 	o      *Options
 	seed   uint64
-	target *load.Target
-	block  *keys.Block // of values that are not derived from keys
+	target *load.Target // one of the servers
+	fleet  *servers     // of the present plan
+	block  *keys.Block  // of values that are not derived from keys
 
 	imported *importFile    // nil: none
 	monitor  *monitorCursor // of the present plan; nil: none
@@ -58,12 +59,13 @@ func newPlanner(o *Options) (*planner, error) {
 	return p, err
 }
 
-// targets are the servers of the load.
-func (p *planner) targets() []*load.Target { return []*load.Target{p.target} }
-
 // plan of the run-th run, and of it the part-th of parts.
 func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 	o := p.o
+	var err error
+	if p.fleet, err = newServers(o, p.target); err != nil {
+		return nil, err
+	}
 	plan := &load.Plan{
 		Rows: o.rows(), Loops: o.Threads, Duration: time.Duration(o.TestTime) * time.Second, Warmup: o.Warmup,
 		Blind: o.Blind, IO: o.IO, PerClient: o.ClientStats != "",
@@ -91,7 +93,11 @@ func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 			return nil, err
 		}
 		c.Begin = begin
-		plan.Clients = append(plan.Clients, c)
+		conns, err := p.fleet.connect(o, n, c)
+		if err != nil {
+			return nil, err
+		}
+		plan.Clients = append(plan.Clients, conns...)
 	}
 	return plan, nil
 }
@@ -99,7 +105,7 @@ func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 // client n of all.
 func (p *planner) client(run, n, all int) (load.Client, error) {
 	o := p.o
-	c := load.Client{Target: p.target, Pipeline: o.Pipeline, ReconnectEvery: o.ReconnectInterval, Poisson: o.Poisson, Phase: float64(n) / float64(all)}
+	c := load.Client{Pipeline: o.Pipeline, ReconnectEvery: o.ReconnectInterval, Poisson: o.Poisson, Phase: float64(n) / float64(all)}
 	switch {
 	case o.Rate > 0:
 		c.Rate = o.Rate / float64(all)
@@ -269,6 +275,9 @@ func (o *Options) target() (*load.Target, error) {
 		t.Network = "tcp4"
 	case IPv6:
 		t.Network = "tcp6"
+	}
+	if o.Servers != nil { // servers has them all
+		t.Address = o.Servers[0]
 	}
 	if o.UnixSocket != "" {
 		t.Network, t.Address = "unix", o.UnixSocket

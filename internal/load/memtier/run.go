@@ -202,14 +202,14 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 	if f.top != nil {
 		f.top.Begin(console.Load{Title: "memtier " + f.planner.target.Address, Rows: plan.Rows, Duration: plan.Duration, Requests: f.report.RequestsPerClient * uint64(o.Connections())})
 	}
-	before := f.look(ctx, f.planner.targets())
+	before := f.look(ctx, f.planner.fleet.targets)
 	p := progress{f: f, run: run + 1, requests: f.report.RequestsPerClient * uint64(o.Connections())}
 	r, err := f.drive(ctx, run, plan, p.watch)
 	if err != nil {
 		return nil, err
 	}
 	p.end(r)
-	f.compare(before, f.look(ctx, f.planner.targets()), r)
+	f.compare(before, f.look(ctx, f.planner.fleet.targets), r)
 	if f.statsd != nil {
 		f.statsd.Zero()
 		f.statsd.Completed(run + 1)
@@ -260,8 +260,9 @@ func (f *face) write() error {
 			continue
 		}
 		seen := map[int]int{}
-		for k := range r.Clients {
-			c := &r.Clients[k]
+		clients := f.planner.fleet.clients(r.Clients)
+		for k := range clients {
+			c := &clients[k]
 			path := output.ClientPath(o.ClientStats, i+1, c.Loop, seen[c.Loop])
 			seen[c.Loop]++
 			if err := create(path, func(w io.Writer) error { return output.ClientCSV(w, rep, c) }); err != nil {

@@ -97,6 +97,7 @@ func (s *commandSource) make(op *load.Op, c *sending) {
 			index = c.keys.Next()
 			s.key = s.draw.appendKey(s.key[:0], index)
 			c.args[i] = a.Append(c.args[i][:0], s.key, nil)
+			op.Key = c.args[i]
 		}
 	}
 	op.Args = c.args
