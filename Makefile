@@ -73,8 +73,8 @@ cross: ## build for every system that is supported
 arm64: ## unit tests as arm64 code, under qemu
 	$(STATIC) GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./internal/...
 
-man: ## write the part of the man page that comes from the table of settings
-	$(GO) test ./internal/config -run TestManPage -update-man
+man: ## write the parts of the man pages that come from tables and help texts
+	$(GO) test ./internal/config ./internal/cli -run TestManPage -update-man
 
 check: lint test race invariants ## what a change must pass
 
