@@ -8,13 +8,14 @@ import (
 )
 
 func help(_ string, _ []string, stdout, _ io.Writer) int {
-	fmt.Fprintf(stdout, `godwit %s: a memcached server
+	fmt.Fprintf(stdout, `godwit %s: a memcached server, and load generators for memcached and Redis servers
 
 Start one and try it:
   godwit                      serves on port 11211, stays in the foreground, says what it does
   printf 'set greeting 0 0 5\r\nhello\r\nget greeting\r\nquit\r\n' | nc 127.0.0.1 11211
+  godwit memtier -p 11211 -P memcache_text --test-time=5
 
-Commands:
+Commands (each explains itself with --help):
 `, config.Version)
 	for _, c := range commands {
 		fmt.Fprintf(stdout, "  godwit %-12s %s\n", c.name, c.summary)
