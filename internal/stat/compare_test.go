@@ -99,7 +99,7 @@ func TestFalseAlarms(t *testing.T) {
 			seen := 0
 			for seed := range uint64(studies) {
 				a, b := runs(Order(seed%2), law.draw, 1, 20, paired, 10000+seed)
-				c, err := Compare(a, b, Options{Paired: paired, Resamples: 200, Seed: seed})
+				c, err := Compare(a, b, Options{Paired: paired, Resamples: 100, Seed: seed})
 				if err != nil {
 					t.Fatal(err)
 				}
