@@ -4,9 +4,9 @@
 //	conf.go, conf_keys.go   the conf file: a table of keys, problems with file and line
 //	options.go, help.go     the command line
 //	plan.go, source.go      templates made a load.Plan
-//	main.go                 Main, and a run: progress, the server's own counters, result, exit status
+//	main.go                 Main, and a run (load/face): here or on other machines, result, exit status
 //	report.go, text.go      what was measured, as JSON and for people
-//	truth.go                counters of the server before and after, held against ours
+//	servers.go              the servers, and what of a run their counters can be held against
 //	warmer.go, sampler.go, rates.go, balloon.go, zipf.go   the helpers
 //
 // Where mc-crusher would crash, hang, or silently do something else than the file says, this one says so; see Plan for the

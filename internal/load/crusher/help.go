@@ -16,6 +16,7 @@ var examples = []struct{ text, args string }{
 	{"latency at a rate: 100 connections, 5 gets each 20 ms; 25000 a second", "--timeout 30 --template send=ascii_get,conns=100,pipelines=5,usleep=20000"},
 	{"hot keys: zipf law, own loops, a tenth of the load sets", "--timeout 30 --template send=ascii_get,thread=2,conns=45,live_rand_zipf=1,zipf_skew=0.99 --template send=ascii_set,conns=10,value_size=100,live_rand_zipf=1,zipf_skew=0.99"},
 	{"each key once, then exit; the result as JSON", "--json set.json --template send=ascii_set,conns=10,pipelines=20,value_size=100,stop_after=200000"},
+	{"two machines with godwit agent share a load", "--agents load1,load2 --agent-token-file agents.token --timeout 30 --template send=ascii_get,conns=100"},
 	{"latency as a lone client sees it, beside another load", "sampler --prefix foo --key_max 200000"},
 }
 
@@ -58,10 +59,12 @@ Examples
 	t.Flush()
 	b.WriteString(`
 Result: requests and their rate by template, latency where answers are read, what the server counted meanwhile, and what
-this side took for it. A warning says when this side was the limit: the numbers are then its own, not the server's.
+this side took for it. Warnings say when the server counted something else, when misses were measured instead of hits, and when
+this side was the limit: the numbers are then its own, not the server's.
 
-Exit status: 0, all requests were answered; 1, a connection was refused or lost, or requests have no answer; 2, the command
-line or a template is wrong; 130, interrupted before the end that was asked for.
+Exit status: 0, all requests were answered, and none with an error (a key that is not there is no error); 1, a connection was
+refused or lost, or requests have no answer, or one that is an error; 2, the command line or a template is wrong; 130,
+interrupted before the end that was asked for.
 `)
 	return b.String()
 }

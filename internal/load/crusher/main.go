@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
-	"time"
 
-	"godwit/internal/load/drive"
+	"godwit/internal/load/agent"
+	"godwit/internal/load/face"
 	"godwit/internal/load/result"
 )
 
@@ -45,9 +43,8 @@ func helperNames() (names []string) {
 
 // Main runs the command line and gives the exit status. prog is what it was called as, for help and error texts.
 func Main(prog string, args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := face.Signals()
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal kills
 	return run(ctx, prog, args, stdout, stderr)
 }
 
@@ -86,6 +83,9 @@ func run(ctx context.Context, prog string, args []string, stdout, stderr io.Writ
 		fmt.Fprintf(stderr, "%s: warning: %v\n", prog, w)
 	}
 	p, err := newPlan(o, conf.Templates, 0, 0, 1)
+	if err == nil {
+		err = o.readToken()
+	}
 	if err != nil {
 		return refuse(stderr, prog, err)
 	}
@@ -109,37 +109,35 @@ func refuse(stderr io.Writer, prog string, err error) int {
 
 // crush runs the load and reports.
 func (p *plan) crush(ctx context.Context, prog string, stdout, stderr io.Writer) int {
-	var truth []*witness
+	servers := p.servers()
+	l := &face.Load{
+		Plan: p.Plan, Title: face.Title("crusher", servers), Requests: p.requests(), Stderr: stderr, Quiet: p.o.quiet, Top: p.o.top, Seen: p.seen,
+	}
 	if p.o.stats {
-		truth = p.witnesses()
+		l.Servers = servers
 	}
-	show := &progress{w: stderr, plan: p, terminal: terminal(stderr)}
-	hooks := drive.Hooks{Ready: func(ctx context.Context) error {
-		for _, w := range truth {
-			w.before(ctx)
+	if len(p.o.agents) > 0 {
+		job := agent.Job{Agents: p.o.agents, Token: p.o.token, Face: "crusher", Args: p.o.forAgents(p.templates)}
+		l.Away = func(ctx context.Context, watch func(*result.Snapshot)) (*result.Run, error) {
+			return agent.Run(ctx, job, watch)
 		}
-		return nil
-	}}
-	if !p.o.quiet {
-		hooks.Watch = show.watch
 	}
-	res, err := drive.Run(ctx, p.Plan, hooks)
-	show.end()
+	res, server, err := l.Run(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", prog, err)
+		if ctx.Err() != nil {
+			return exitInterrupted
+		}
 		return exitFailed
 	}
-	for _, w := range truth {
-		w.after(context.WithoutCancel(ctx))
-	}
-	r := p.report(res, truth)
+	r := p.report(res, server)
 	text := stdout
 	if p.o.json == "-" {
 		text = stderr
 	}
 	r.print(text)
 	if err := r.save(p.o.json, stdout); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", prog, err)
+		fmt.Fprintf(stderr, "%s: --json: %v\n", prog, err)
 		return exitFailed
 	}
 	return p.verdict(res, prog, stderr)
@@ -164,19 +162,26 @@ func (r *Report) save(name string, stdout io.Writer) error {
 
 // verdict is the exit status, with the reason.
 func (p *plan) verdict(res *result.Run, prog string, stderr io.Writer) int {
-	if res.ConnErrors > 0 || res.Lost > 0 {
-		why := ""
-		if len(res.Texts) > 0 {
-			why = ": " + res.Texts[0].Text
-		}
-		fmt.Fprintf(stderr, "%s: %d connections of %d were refused or lost, %d requests have no answer%s\n",
-			prog, res.ConnErrors, len(p.Clients), res.Lost, why)
-		return exitFailed
+	why := ""
+	if len(res.Texts) > 0 {
+		why = ": " + res.Texts[0].Text
 	}
-	if res.Interrupted && p.ends() {
+	total := res.Total()
+	code := 0
+	bad := func(format string, a ...any) {
+		fmt.Fprintf(stderr, "%s: %s%s\n", prog, fmt.Sprintf(format, a...), why)
+		code = exitFailed
+	}
+	if res.ConnErrors > 0 || res.Lost > 0 {
+		bad("%d connections of %d were refused or lost, %d requests have no answer", res.ConnErrors, len(p.Clients), res.Lost)
+	}
+	if n := total.Errors(); n > 0 {
+		bad("%d of %d requests were answered with an error", n, total.Count)
+	}
+	if code == 0 && res.Interrupted && p.ends() {
 		return exitInterrupted
 	}
-	return 0
+	return code
 }
 
 // ends says whether the load would have ended by itself.
@@ -190,69 +195,4 @@ func (p *plan) ends() bool {
 		}
 	}
 	return true
-}
-
-// progress shows a load under way: a line a second, which a terminal overwrites.
-type progress struct {
-	w        io.Writer
-	plan     *plan
-	terminal bool
-	shown    bool
-}
-
-// watch is a drive.Hooks.Watch.
-func (g *progress) watch(s *result.Snapshot) {
-	sec, total := s.Sums()
-	line := fmt.Sprintf("%4d s %10d requests/s", int(s.Elapsed/time.Second), sec.Count)
-	if n := sec.Hits + sec.Misses; n > 0 {
-		line += fmt.Sprintf("  %.2f %% hits", 100*float64(sec.Hits)/float64(n))
-	}
-	if h := sec.Service; h != nil && h.TotalCount() > 0 {
-		line += fmt.Sprintf("  p50 %s p99 %s", micros(h.ValueAtQuantile(50)), micros(h.ValueAtQuantile(99)))
-	}
-	line += fmt.Sprintf("  %d connections", s.Clients)
-	if s.Busiest > 0 {
-		line += fmt.Sprintf("  loop %.0f %%", 100*s.Busiest)
-	}
-	if n := total.Errors(); n > 0 {
-		line += fmt.Sprintf("  %d errors", n)
-	}
-	if s.ConnErrors > 0 {
-		line += fmt.Sprintf("  %d connections lost", s.ConnErrors)
-	}
-	if g.terminal {
-		fmt.Fprintf(g.w, "\r\x1b[K%s", line)
-	} else {
-		fmt.Fprintln(g.w, line)
-	}
-	g.shown = true
-}
-
-// end makes way for the result.
-func (g *progress) end() {
-	if g.terminal && g.shown {
-		fmt.Fprint(g.w, "\r\x1b[K")
-	}
-}
-
-// micros is a latency in ns as people read it, with the µs.
-func micros(ns int64) string {
-	switch us := float64(ns) / 1e3; {
-	case us < 100:
-		return fmt.Sprintf("%.1f µs", us)
-	case us < 1e5:
-		return fmt.Sprintf("%.0f µs", us)
-	default:
-		return fmt.Sprintf("%.0f ms", us/1e3)
-	}
-}
-
-// terminal says whether w is one.
-func terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	st, err := f.Stat()
-	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }

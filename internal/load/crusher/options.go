@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/load/agent"
 )
 
 // options is a command line.
@@ -28,11 +30,13 @@ type options struct {
 	stats     bool
 	json      string // "-": stdout, "": none
 	quiet     bool
+	top       bool
+	agents    []string // host:port
+	tokenFile string
+	token     []byte
 	help      bool
 	zipfN     uint64
 	zipfS     float64
-
-	connectTimeout time.Duration // 0: the drive's own
 }
 
 // loopDrivers are the values of --io.
@@ -61,6 +65,12 @@ func newFlags(o *options) *flag.FlagSet {
 	f.BoolVar(&o.stats, "stats", true, "hold the server's own counters against ours, if it answers stats; --stats=false: do not ask")
 	f.StringVar(&o.json, "json", "", "`file` for the result as JSON, - for standard output")
 	f.BoolVar(&o.quiet, "quiet", false, "no progress")
+	f.BoolVar(&o.top, "top", false, "show the load on a screen of its own; q ends it")
+	f.Func("agents", "share the load out to the machines of this `list`, host or host:port with commas between, where godwit agent runs", func(s string) (err error) {
+		o.agents, err = agent.ParseList(s)
+		return err
+	})
+	f.StringVar(&o.tokenFile, "agent-token-file", "", "`file` with the secret that the agents know")
 	f.BoolVar(&o.help, "help", false, "this text")
 	f.BoolVar(&o.help, "h", false, "this text")
 	f.Uint64Var(&o.zipfN, "zipf-n", 0, "print 10 million draws from 0 to `n`-1 by a zipf law and exit")
@@ -106,10 +116,40 @@ func parseOptions(args []string) (*options, error) {
 		return nil, bad("io", o.io, "no such driver ("+strings.Join(loopDrivers, ", ")+")")
 	case o.zipfN > 0 && !(o.zipfS >= 0 && o.zipfS < 5):
 		return nil, bad("zipf-s", o.zipfS, "no exponent of a zipf law (from 0 to below 5, such as 0.99)")
+	case len(o.agents) > 0 && o.tokenFile == "":
+		return nil, errors.New("--agents: only those who know the agents' secret can use them (add --agent-token-file FILE)")
+	case len(o.agents) == 0 && o.tokenFile != "":
+		return nil, bad("agent-token-file", o.tokenFile, "there are no agents (add --agents LIST)")
 	case o.zipfN == 0 && len(o.files)+len(o.templates) == 0:
 		return nil, errors.New("nothing to do (--conf FILE, or --template send=ascii_get,conns=4; --help explains)")
 	}
 	return o, nil
+}
+
+// readToken reads the agents' secret.
+func (o *options) readToken() (err error) {
+	if o.tokenFile == "" {
+		return nil
+	}
+	if o.token, err = agent.ReadToken(o.tokenFile); err != nil {
+		return fmt.Errorf("--agent-token-file: %w", err)
+	}
+	return nil
+}
+
+// forAgents is the command line for agents: what is to be sent and how, with templates instead of files.
+func (o *options) forAgents(templates []*Template) []string {
+	args := []string{
+		"--ip", o.ip, "--port", strconv.Itoa(o.port), "--sock", o.sock, "--threads", strconv.Itoa(o.threads), "--io", o.io,
+		"--seed", strconv.FormatUint(o.seed, 10), fmt.Sprintf("--check=%v", o.check), fmt.Sprintf("--lenient=%v", o.lenient),
+	}
+	if o.timeout > 0 {
+		args = append(args, "--timeout", o.timeout.String())
+	}
+	for _, t := range templates {
+		args = append(args, "--template", t.Text)
+	}
+	return args
 }
 
 // mended puts the words of package flag into ours.

@@ -14,7 +14,8 @@ import (
 // here a server that stands still lets later writes wait, and the planned latency tells for how long.
 const openWindow = 16
 
-// Plan is the load.Planner of crusher. args are those of Main, but for the helpers.
+// Plan is the load.Planner of crusher. args are those of Main, but for the helpers; what they say of agents and outputs does
+// not matter.
 //
 // What is done otherwise than in mc-crusher, beside what Problems are about: a closed connection writes when all answers to
 // its last write have come, not at any byte (unless blind); stop_after is kept to the key; quiet requests are followed by a
@@ -66,7 +67,6 @@ func newPlan(o *options, templates []*Template, run, part, parts int) (*plan, er
 		p.Loops += t.Thread
 	}
 	p.Loops += shared
-	p.Retry.Timeout = o.connectTimeout
 	block, err := keys.ConstantBlock(0, largest(templates))
 	if err != nil {
 		return nil, err

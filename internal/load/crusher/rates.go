@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"time"
+
+	"godwit/internal/load"
+	"godwit/internal/load/probe"
 )
 
 // rates is crusher stats: rates of a server's counters.
@@ -47,48 +49,18 @@ func rates(ctx context.Context, prog string, args []string, stdout, stderr io.Wr
 }
 
 func watchRates(ctx context.Context, network, addr string, runs int, period time.Duration, names []string, stdout io.Writer) error {
-	first, err := askStats(ctx, network, addr)
+	p, err := probe.Open(ctx, &load.Target{Network: network, Address: addr}, "memcache_text")
 	if err != nil {
 		return cmpErr(ctx, err)
 	}
-	for _, name := range names {
-		if _, ok := first[name]; !ok {
-			return fmt.Errorf("%s: the server has no such counter (see stats)", name)
-		}
-	}
-	t0 := time.Now()
-	last, at := first, t0
-	tick := time.NewTicker(period)
-	defer tick.Stop()
-	for n := 0; runs == 0 || n < runs; n++ {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		is, err := askStats(ctx, network, addr)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
-		now := time.Now()
-		for i, name := range names {
+	defer p.Close()
+	return probe.NewSampler(p, names...).Run(ctx, period, runs, func(rates []probe.Rate) {
+		for i, r := range rates {
 			if i > 0 {
 				io.WriteString(stdout, "  ")
 			}
-			fmt.Fprintf(stdout, "%s: %.0f/s [%.0f/s]", name, rate(is[name]-last[name], now.Sub(at)), rate(is[name]-first[name], now.Sub(t0)))
+			fmt.Fprintf(stdout, "%s: %.0f/s [%.0f/s]", r.Name, r.Last, r.Mean)
 		}
 		fmt.Fprintln(stdout)
-		last, at = is, now
-	}
-	return nil
-}
-
-func rate(d float64, t time.Duration) float64 {
-	if t <= 0 {
-		return math.NaN()
-	}
-	return d / t.Seconds()
+	})
 }

@@ -7,6 +7,8 @@ import (
 
 	"godwit/internal/config"
 	"godwit/internal/load"
+	"godwit/internal/load/console"
+	"godwit/internal/load/face"
 	"godwit/internal/load/result"
 )
 
@@ -22,8 +24,9 @@ type Report struct {
 	Requests    uint64           `json:"requests"`
 	Rate        float64          `json:"requests_per_second"`
 	Templates   []TemplateReport `json:"templates"`
-	Servers     []ServerReport   `json:"servers,omitempty"`
+	Server      *face.Observed   `json:"server,omitempty"` // all servers together
 	Client      ClientReport     `json:"client"`
+	Machines    *face.Machines   `json:"machines,omitempty"` // that shared the load
 	Broken      uint64           `json:"connections_lost"`
 	Lost        uint64           `json:"requests_lost"`
 	Texts       []Text           `json:"texts,omitempty"`
@@ -70,23 +73,6 @@ type Latency struct {
 	Max  float64 `json:"max"`
 }
 
-// ServerReport is what a server counted meanwhile.
-type ServerReport struct {
-	Address  string             `json:"address"`
-	Error    string             `json:"error,omitempty"`
-	Counters []Counter          `json:"counters,omitempty"`
-	Growth   map[string]float64 `json:"growth,omitempty"` // of other counters
-	CPU      float64            `json:"cpu_us_per_request,omitempty"`
-}
-
-// Counter of a server beside our own.
-type Counter struct {
-	Name   string  `json:"name"`
-	Server float64 `json:"server"`
-	Client uint64  `json:"client"`
-	Agrees bool    `json:"agrees"`
-}
-
 // ClientReport is what this program took for it.
 type ClientReport struct {
 	CPU     float64  `json:"cpu_us_per_request"`
@@ -109,7 +95,7 @@ func latency(h *hdrhistogram.Histogram) *Latency {
 }
 
 // report makes the Report of a run.
-func (p *plan) report(res *result.Run, truth []*witness) *Report {
+func (p *plan) report(res *result.Run, server *face.Observed) *Report {
 	d := res.Duration().Seconds()
 	total := res.Total()
 	r := &Report{
@@ -130,10 +116,8 @@ func (p *plan) report(res *result.Run, truth []*witness) *Report {
 	if d > 0 {
 		r.Client.Cores = self.CPU.Seconds() / d
 	}
-	for _, w := range truth {
-		r.Servers = append(r.Servers, p.serverReport(w, res))
-	}
-	r.warn(p)
+	r.Server, r.Machines = server, face.MachinesOf(res)
+	r.warn()
 	return r
 }
 
@@ -151,7 +135,7 @@ func (p *plan) templateReport(t *Template, i int, row *result.Row, d float64) Te
 	}
 	r := TemplateReport{
 		Where: place(t), Template: t.Text, Send: t.Send.name, Target: target, Connections: p.conns[i], Seconds: d,
-		Blind:    p.blind(t) && (row.Count == 0 || row.Service.TotalCount() == 0),
+		Blind:    p.blind(t) && unseen(row),
 		Requests: row.Count, Keys: row.Keys, Rate: per(row.Count, d), Hits: row.Hits, Misses: row.Misses,
 		Declined: row.Statuses[load.NotStored], Errors: row.Errors(), Sent: row.TX, Received: row.RX,
 	}
@@ -163,41 +147,8 @@ func (p *plan) templateReport(t *Template, i int, row *result.Row, d float64) Te
 	return r
 }
 
-func (p *plan) serverReport(w *witness, res *result.Run) ServerReport {
-	s := ServerReport{Address: w.target.Address}
-	if w.err != nil {
-		s.Error = w.err.Error()
-		return s
-	}
-	lost, ours := uint64(0), uint64(0)
-	for _, i := range w.templates {
-		lost = max(lost, res.Lost*uint64(p.templates[i].keys()))
-		ours += res.Rows[i].Count
-	}
-	for _, c := range w.sums(p, res) {
-		if d, ok := w.delta(c.name); ok {
-			s.Counters = append(s.Counters, Counter{c.name, d, c.n, c.agrees(d, lost)})
-		}
-	}
-	s.Growth = map[string]float64{}
-	for _, name := range growth {
-		if d, ok := w.delta(name); ok && d != 0 {
-			s.Growth[name] = d
-		}
-	}
-	user, a := w.delta("rusage_user")
-	system, b := w.delta("rusage_system")
-	if a && b && ours > 0 {
-		s.CPU = (user + system) * 1e6 / float64(ours)
-	}
-	return s
-}
-
-// growth are counters of a server that say something of a load.
-var growth = []string{"get_hits", "get_misses", "curr_items", "evictions", "expired_unfetched", "bytes", "conn_yields", "listen_disabled_num", "rejected_connections", "bytes_read", "bytes_written"}
-
 // warn collects what would mislead a reader of the numbers.
-func (r *Report) warn(p *plan) {
+func (r *Report) warn() {
 	say := func(s string) { r.Warnings = append(r.Warnings, s) }
 	if r.Client.Limit != "" {
 		say(r.Client.Limit)
@@ -205,37 +156,30 @@ func (r *Report) warn(p *plan) {
 			say("--threads N, or thread=N in a template, uses more cores")
 		}
 	}
+	const miss = " of the keys were not there: a miss is less work than a hit (store them first: crusher warmer)"
+	blind := false
 	for i := range r.Templates {
 		t := &r.Templates[i]
-		if n := t.Hits + t.Misses; n > 0 && t.Misses*10 > n {
-			say(t.Where + ": " + percent(t.Misses, n) + " of the keys were not there: a miss is less work than a hit (store them first: crusher warmer)")
+		blind = blind || t.Blind
+		if n := t.Hits + t.Misses; manyMisses(t.Hits, t.Misses) {
+			say(t.Where + ": " + share(t.Misses, n) + miss)
 		}
 		if t.Errors > 0 {
-			say(t.Where + ": " + percent(t.Errors, t.Requests) + " of the requests were answered with an error")
+			say(t.Where + ": " + share(t.Errors, t.Requests) + " of the requests were answered with an error")
 		}
 	}
-	for i := range r.Servers {
-		s := &r.Servers[i]
-		for _, c := range s.Counters {
-			if !c.Agrees {
-				say("server " + s.Address + ": " + c.Name + " is not what was sent: other clients, or requests that were lost")
-			}
-		}
-		if g, m := s.Growth["get_hits"], s.Growth["get_misses"]; m > (g+m)/10 && r.blindReads(s.Address) {
-			say("server " + s.Address + ": " + percent(uint64(m), uint64(g+m)) + " of the keys were not there: a miss is less work than a hit (store them first: crusher warmer)")
+	r.Warnings = append(r.Warnings, r.Server.Warnings()...)
+	if r.Server != nil && r.Server.Counters != nil && blind {
+		if c := r.Server.Counters; manyMisses(c.Hits, c.Misses) {
+			say("server: " + share(c.Misses, c.Hits+c.Misses) + miss)
 		}
 	}
 }
 
-// blindReads says whether gets from a server were not looked at.
-func (r *Report) blindReads(addr string) bool {
-	for i := range r.Templates {
-		if t := &r.Templates[i]; t.Blind && t.Target == addr {
-			return true
-		}
-	}
-	return false
-}
+// manyMisses says whether more than a tenth of the keys that were looked for were not there.
+func manyMisses(hits, misses uint64) bool { return misses > (hits+misses)/10 }
+
+func share(n, of uint64) string { return console.Percent(float64(n) / float64(max(1, of))) }
 
 func per(n uint64, d float64) float64 {
 	if d <= 0 {

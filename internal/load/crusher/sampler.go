@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"godwit/internal/load"
+	"godwit/internal/load/console"
 	"godwit/internal/load/keys"
 	"godwit/internal/load/result"
 )
@@ -71,7 +72,7 @@ func sampler(ctx context.Context, prog string, args []string, stdout, stderr io.
 	}
 	s := &sample{
 		codec: text(), names: keys.Names{Prefix: *prefix}, pace: time.Duration(*pace) * time.Microsecond, limit: limit, stdout: stdout,
-		dump: time.Duration(*dump * float64(time.Second)), total: newHistogram(), part: newHistogram(), planned: newHistogram(),
+		dump: time.Duration(*dump * float64(time.Second)), total: result.NewHistogram(), part: result.NewHistogram(), planned: result.NewHistogram(),
 	}
 	if *random {
 		s.indices, err = keys.Uniform(0, *keyMax-1)
@@ -100,9 +101,6 @@ func sampler(ctx context.Context, prog string, args []string, stdout, stderr io.
 	}
 	return 0
 }
-
-// newHistogram of nanoseconds.
-func newHistogram() *hdrhistogram.Histogram { return result.NewHistogram() }
 
 // longNap is how much of a pause is slept without looking at ctx.
 const longNap = 5 * time.Millisecond
@@ -207,8 +205,8 @@ func getOne(conn net.Conn, in *bufio.Reader, c load.Codec, key []byte) (hit bool
 // interim shows what came since the last time.
 func (s *sample) interim() {
 	h := s.part
-	fmt.Fprintf(s.stdout, "%8d gets  p50 %s  p90 %s  p99 %s  p99.9 %s  max %s\n", h.TotalCount(),
-		micros(h.ValueAtQuantile(50)), micros(h.ValueAtQuantile(90)), micros(h.ValueAtQuantile(99)), micros(h.ValueAtQuantile(99.9)), micros(h.Max()))
+	at := func(q float64) string { return console.Duration(time.Duration(h.ValueAtQuantile(q))) }
+	fmt.Fprintf(s.stdout, "%8d gets  p50 %s  p90 %s  p99 %s  p99.9 %s  max %s\n", h.TotalCount(), at(50), at(90), at(99), at(99.9), at(100))
 	h.Reset()
 }
 

@@ -3,20 +3,13 @@ package crusher
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"godwit/internal/load/console"
 )
 
 func place(t *Template) string { return fmt.Sprintf("%s:%d", t.File, t.Line) }
-
-func percent(n, of uint64) string {
-	p := 100 * float64(n) / float64(max(1, of))
-	if p < 10 {
-		return fmt.Sprintf("%.2g %%", p)
-	}
-	return fmt.Sprintf("%.0f %%", p)
-}
 
 func many(n int, what string) string {
 	if n != 1 {
@@ -35,13 +28,12 @@ func (r *Report) print(w io.Writer) {
 		r.Requests, r.Seconds, r.Rate, many(r.Connections, "connection"), many(r.Client.Loops, "loop"), r.Seed, end)
 	r.printTemplates(w)
 	r.printLatency(w)
-	for i := range r.Servers {
-		r.Servers[i].print(w)
-	}
+	section(w, "Server", r.Server.Notes())
+	section(w, "Machines", r.Machines.Lines())
 	c := &r.Client
 	fmt.Fprintf(w, "\nThis side: %.2f µs of CPU a request, %.2f cores of %d", c.CPU, c.Cores, c.Of)
 	if c.Busiest > 0 {
-		fmt.Fprintf(w, ", busiest loop %.0f %%", 100*c.Busiest)
+		fmt.Fprintf(w, ", busiest loop %s", console.Percent(c.Busiest))
 	}
 	fmt.Fprintln(w)
 	if c.Late != nil {
@@ -52,6 +44,16 @@ func (r *Report) print(w io.Writer) {
 	}
 	for _, s := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", s)
+	}
+}
+
+// section writes lines under a title.
+func section(w io.Writer, title string, lines []string) {
+	for i, l := range lines {
+		if i == 0 {
+			fmt.Fprintf(w, "\n%s\n", title)
+		}
+		fmt.Fprintf(w, "  %s\n", l)
 	}
 }
 
@@ -126,32 +128,4 @@ func (r *Report) printLatency(w io.Writer) {
 	if planned {
 		fmt.Fprintln(w, "service: from sending to the answer; planned: from when it should have been sent.")
 	}
-}
-
-func (s *ServerReport) print(w io.Writer) {
-	if s.Error != "" {
-		fmt.Fprintf(w, "\nServer %s: no counters: %s\n", s.Address, s.Error)
-		return
-	}
-	fmt.Fprintf(w, "\nServer %s counted meanwhile", s.Address)
-	if s.CPU > 0 {
-		fmt.Fprintf(w, ", at %.2f µs of CPU a request", s.CPU)
-	}
-	fmt.Fprintln(w)
-	rows := [][]string{{"", "server", "here", ""}}
-	seen := map[string]bool{}
-	for _, c := range s.Counters {
-		verdict := "agree"
-		if !c.Agrees {
-			verdict = fmt.Sprintf("DIFFER by %+.2f %%", 100*(c.Server-float64(c.Client))/float64(max(1, c.Client)))
-		}
-		seen[c.Name] = true
-		rows = append(rows, []string{"  " + c.Name, fmt.Sprintf("%.0f", c.Server), fmt.Sprint(c.Client), verdict})
-	}
-	for _, name := range growth {
-		if v, ok := s.Growth[name]; ok && !seen[name] && !slices.Contains([]string{"bytes_read", "bytes_written"}, name) {
-			rows = append(rows, []string{"  " + name, fmt.Sprintf("%+.0f", v), "", ""})
-		}
-	}
-	aligned(w, rows)
 }

@@ -13,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/load"
 	"godwit/internal/load/keys"
+	"godwit/internal/load/probe"
 	"godwit/internal/proto/mctext"
 )
 
@@ -84,7 +86,8 @@ func address(s string) (network, addr string) {
 }
 
 func (w *warm) run(ctx context.Context, stdout, note io.Writer) error {
-	was, statsErr := askStats(ctx, w.network, w.addr)
+	target := &load.Target{Network: w.network, Address: w.addr}
+	was, statsErr := take(ctx, target)
 	conn, err := dial(ctx, w.network, w.addr)
 	if err != nil {
 		return err
@@ -104,12 +107,13 @@ func (w *warm) run(ctx context.Context, stdout, note io.Writer) error {
 	first, last := string(w.names.Append(nil, w.from)), string(w.names.Append(nil, w.from+w.count-1))
 	fmt.Fprintf(stdout, "sent %d sets, %s to %s, %d bytes each, in %.1f s\n", w.count, first, last, len(w.value), took.Seconds())
 	if statsErr == nil {
-		var is counters
-		if is, statsErr = askStats(ctx, w.network, w.addr); statsErr == nil {
-			fmt.Fprintf(stdout, "the server counts: cmd_set %+.0f, curr_items %+.0f to %.0f, evictions %+.0f\n",
-				is["cmd_set"]-was["cmd_set"], is["curr_items"]-was["curr_items"], is["curr_items"], is["evictions"]-was["evictions"])
-			if is["curr_items"] < float64(w.count) {
-				return fmt.Errorf("the server holds %.0f items, not %d: has it too little memory? (-m megabytes)", is["curr_items"], w.count)
+		var is *probe.Counters
+		if is, statsErr = take(ctx, target); statsErr == nil {
+			d := probe.Diff(was, is)
+			fmt.Fprintf(stdout, "the server counts: cmd_set %+d, curr_items %+d to %d, evictions %+d\n",
+				d.Requests["set"], int64(is.Items-was.Items), is.Items, d.Evictions)
+			if is.Items < w.count {
+				return fmt.Errorf("the server holds %d items, not %d: has it too little memory? (-m megabytes)", is.Items, w.count)
 			}
 		}
 	}
@@ -121,6 +125,13 @@ func (w *warm) run(ctx context.Context, stdout, note io.Writer) error {
 	}
 	fmt.Fprintf(stdout, "looked for %d of the keys: all there\n", looked)
 	return nil
+}
+
+// take reads the counters of a server, which may not have any: nobody is to wait for them for long.
+func take(ctx context.Context, target *load.Target) (*probe.Counters, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	return probe.Take(ctx, target, "memcache_text")
 }
 
 func dial(ctx context.Context, network, addr string) (net.Conn, error) {
