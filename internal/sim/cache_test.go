@@ -167,3 +167,17 @@ func TestFind(t *testing.T) {
 		t.Errorf("lru %d, godwit %d", found[0].Capacity, found[3].Capacity)
 	}
 }
+
+// TestAnswerInAnyOrder: a curve that rises in between gives the same answer however its points come.
+func TestAnswerInAnyOrder(t *testing.T) {
+	curve := map[int64]float64{10: .9, 20: .4, 30: .2, 40: .35, 50: .1}
+	rapid.Check(t, func(t *rapid.T) {
+		a := Answer{Policy: "lru", Target: 0.3}
+		for _, n := range rapid.Permutation([]int64{10, 20, 30, 40, 50}).Draw(t, "order") {
+			a.learn(Point{"lru", n}, curve[n])
+		}
+		if a.Capacity != 30 || a.Below != 20 || a.MissRatio != .2 {
+			t.Fatalf("%+v", a)
+		}
+	})
+}

@@ -16,6 +16,8 @@ type Answer struct {
 	Capacity  int64   // smallest found that has it; 0: none tried has
 	MissRatio float64 // there, or at the largest tried
 	Below     int64   // largest found that does not have it; 0: the smallest tried has it already
+
+	tried map[int64]float64 // miss ratios by capacity
 }
 
 // findStep is how near the two ends of an answer come to each other.
@@ -67,22 +69,29 @@ func Find(ctx context.Context, open Opener, c Config, targets []float64) ([]Answ
 	return out, nil
 }
 
-// learn narrows the answer. Curves may rise here and there: the smallest capacity that is known to be enough counts.
+// learn narrows the answer by a point. Points may come in any order, and curves may rise here and there: the smallest capacity
+// tried that is enough counts, and below it the largest tried, which is not.
 func (a *Answer) learn(p Point, miss float64) {
-	switch {
-	case p.Policy != a.Policy || math.IsNaN(miss):
-	case miss <= a.Target:
-		if a.Capacity == 0 || p.Capacity < a.Capacity {
-			a.Capacity, a.MissRatio = p.Capacity, miss
-			if a.Below >= a.Capacity {
-				a.Below = 0
-			}
+	if p.Policy != a.Policy || math.IsNaN(miss) {
+		return
+	}
+	if a.tried == nil {
+		a.tried = map[int64]float64{}
+	}
+	a.tried[p.Capacity] = miss
+	a.Capacity, a.Below = 0, 0
+	for n, m := range a.tried {
+		if m <= a.Target && (a.Capacity == 0 || n < a.Capacity) {
+			a.Capacity = n
 		}
-	case p.Capacity > a.Below && (a.Capacity == 0 || p.Capacity < a.Capacity):
-		a.Below = p.Capacity
-		if a.Capacity == 0 {
-			a.MissRatio = miss
+	}
+	for n := range a.tried {
+		if n > a.Below && (a.Capacity == 0 || n < a.Capacity) {
+			a.Below = n
 		}
+	}
+	if a.MissRatio = a.tried[a.Capacity]; a.Capacity == 0 {
+		a.MissRatio = a.tried[a.Below]
 	}
 }
 
@@ -92,13 +101,15 @@ func (a *Answer) ask(points map[Point]bool) {
 		return
 	}
 	const n = 8
+	some := false
 	for i := 1; i < n; i++ {
 		at := int64(float64(a.Below) * math.Pow(float64(a.Capacity)/float64(a.Below), float64(i)/n))
 		if at > a.Below && at < a.Capacity {
 			points[Point{a.Policy, at}] = true
+			some = true
 		}
 	}
-	if len(points) == 0 {
+	if !some {
 		points[Point{a.Policy, a.Below + (a.Capacity-a.Below)/2}] = true
 	}
 }
