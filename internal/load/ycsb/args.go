@@ -5,6 +5,9 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"godwit/internal/load/agent"
+	"godwit/internal/nearest"
 )
 
 // words are what a command line says.
@@ -12,8 +15,13 @@ type words struct {
 	load  bool
 	redis bool
 	help  bool
+	top   bool
+	quiet bool
 	props []property
 	warn  []string
+
+	agents    []string // host:port
+	tokenFile string
 }
 
 // option of the command line. Both dialects may write one or two dashes.
@@ -40,6 +48,13 @@ var options = []option{
 	{names: []string{"workload"}, does: (*words).preset},
 	{names: []string{"load"}, flag: "load", does: func(w *words, _ string) error { w.load = true; return nil }},
 	{names: []string{"t"}, flag: "t", does: func(w *words, _ string) error { w.load = false; return nil }},
+	{names: []string{"top"}, flag: "top", does: func(w *words, _ string) error { w.top = true; return nil }},
+	{names: []string{"quiet"}, flag: "quiet", does: func(w *words, _ string) error { w.quiet = true; return nil }},
+	{names: []string{"agents"}, does: func(w *words, arg string) (err error) {
+		w.agents, err = agent.ParseList(arg)
+		return err
+	}},
+	{names: []string{"agent-token-file"}, does: func(w *words, arg string) error { w.tokenFile = arg; return nil }},
 	{names: []string{"h", "help"}, flag: "help", does: func(w *words, _ string) error { w.help = true; return nil }},
 	{names: []string{"db", "cp", "jvm-args"}, does: func(w *words, arg string) error {
 		w.warn = append(w.warn, fmt.Sprintf("%q is for YCSB's Java launcher and has no meaning here", arg))
@@ -78,7 +93,7 @@ func parseArgs(args []string) (*words, error) {
 		}
 		switch {
 		case o == nil:
-			return nil, fmt.Errorf("option %s: unknown (see --help)", arg)
+			return nil, fmt.Errorf("option %s: unknown (%s)", arg, meant(name))
 		case o.flag != "":
 			if has {
 				return nil, fmt.Errorf("option %s: takes no value", arg)
@@ -117,7 +132,40 @@ func parseArgs(args []string) (*words, error) {
 	if !phase && !w.help {
 		return nil, fmt.Errorf("load or run: neither is given (write: load memcached a, then: run memcached a; see --help)")
 	}
+	switch {
+	case len(w.agents) > 0 && w.tokenFile == "":
+		return nil, fmt.Errorf("--agents: only those who know the agents' secret can use them (add --agent-token-file FILE)")
+	case len(w.agents) == 0 && w.tokenFile != "":
+		return nil, fmt.Errorf("--agent-token-file %s: there are no agents (add --agents LIST)", w.tokenFile)
+	}
 	return w, nil
+}
+
+// forAgents is the command line for agents: all that it says of the load, with properties instead of files.
+func (w *words) forAgents() []string {
+	args := []string{"run", "memcached"}
+	if w.load {
+		args[0] = "load"
+	}
+	if w.redis {
+		args[1] = "redis"
+	}
+	for _, p := range w.props {
+		args = append(args, "-p", p.name+"="+p.value)
+	}
+	return args
+}
+
+// meant is what to say of an option that there is none of.
+func meant(name string) string {
+	var names []string
+	for i := range options {
+		names = append(names, options[i].names...)
+	}
+	if near := nearest.Name(name, names); near != "" {
+		return "did you mean -" + near + "?"
+	}
+	return "see --help"
 }
 
 func findOption(name string) *option {

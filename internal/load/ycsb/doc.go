@@ -1,7 +1,7 @@
 // Package ycsb is the command line of godwit ycsb, which does the work of YCSB and of go-ycsb against memcached and against
 // servers that speak RESP: the core workloads A to F and all others that properties can describe, the key distributions of
-// YCSB, its record layouts in the servers, its text and JSON outputs and go-ycsb's. Main runs it; Plan makes the load.Plan,
-// for one machine or for a share of several, and Report prints what a Plan measured.
+// YCSB, its record layouts in the servers, its text and JSON outputs and go-ycsb's. Main runs it, here or on
+// several machines (load/face); Plan makes the load.Plan, for one machine or for a share of several.
 //
 // The way of a command line: parseArgs (args.go) finds properties on it and in files (properties.go), readSettings
 // (settings.go) makes settings of them, newJob (job.go) makes a Plan of those, with a thread (thread.go) as the Source of each

@@ -29,6 +29,9 @@ Command lines of YCSB and of go-ycsb are understood; options may have one dash o
   -target n          operations per second of all threads together (0: as many as the server takes)
   -s                 a status line on stderr every status.interval seconds; --interval n sets that, too
   -l label           text at the beginning of status lines
+  --top              a screen of its own instead, q ends the run; --quiet: no progress line on a terminal
+  --agents list      share threads, operations and records out to machines where godwit agent runs: host or host:port, with
+                     commas between; --agent-token-file file: their secret
 
 Workloads          read  update  insert  scan  read-modify-write   keys
   a  sessions       .5     .5                                      zipfian
@@ -73,6 +76,8 @@ Properties: output
   hdrhistogram.percentiles (50,95,99), hdrhistogram.fileoutput, hdrhistogram.output.path, measurementtype, status.interval,
   reportlatencyforeacherror, latencytrackederrors, measurement.requests=true (sections for the requests of operations that
   need several)
+
+  godwit.serverstats=false  do not hold the server's own counters against those of the run (warnings; in JSON under server)
 
 Exit status: 0 all went well; 1 operations failed, found nothing, or nothing ran; 2 the command line is wrong; 130 interrupted.
 `

@@ -63,34 +63,3 @@ func warning(p *property) string {
 	}
 	return ""
 }
-
-// nearest is the known name that differs least from name; "" if none is near.
-func nearest(name string, known map[string]bool) string {
-	best, least := "", 3
-	for k := range known {
-		if d := distance(name, k); d < least || d == least && k < best {
-			best, least = k, d
-		}
-	}
-	return best
-}
-
-// distance of Levenshtein.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
-}

@@ -143,6 +143,14 @@ func (s *server) do(t *testing.T, code int, line string) (numbers map[string]int
 	return numbers, errs.String()
 }
 
+// agreed sees to it that the server did not count anything else.
+func agreed(t *testing.T, line, stderr string) {
+	t.Helper()
+	if strings.Contains(stderr, "warning:") {
+		t.Errorf("%s:\n%s", line, stderr)
+	}
+}
+
 const smallLoad = " -p recordcount=300 -p operationcount=1200 -threads 3 -p dataintegrity=true"
 
 // Workloads on memcached: all operations arrive, and what was stored is found.
@@ -154,12 +162,14 @@ func TestMemcached(t *testing.T) {
 				for _, w := range []string{"a", "b", "c", "d", "f", "f -p memcached.update=merge -p memcached.encoding=compact"} {
 					s.flush(t)
 					more := w + smallLoad + " -p memcached.protocol=" + protocol
-					n, _ := s.do(t, 0, "load memcached "+more)
+					n, stderr := s.do(t, 0, "load memcached "+more)
+					agreed(t, more, stderr)
 					c := s.counters(t)
 					if n["INSERT Return=OK"] != 300 || c["cmd_set"] != 300 {
 						t.Fatalf("%s: loaded %v, the server %v", more, n, c)
 					}
-					n, _ = s.do(t, 0, "run memcached "+more)
+					n, stderr = s.do(t, 0, "run memcached "+more)
+					agreed(t, more, stderr)
 					after := s.counters(t)
 					gets, sets := n["READ Operations"], n["UPDATE Operations"]+n["INSERT Operations"]
 					if strings.Contains(w, "merge") {
@@ -189,7 +199,8 @@ func redisWorkloads(t *testing.T, s *server) {
 	for _, w := range []string{"a", "b", "c", "d", "e -p maxscanlength=5", "f", "a -p readallfields=false", "f -p redis.datatype=string", "d -p redis.index=false"} {
 		s.flush(t)
 		more := w + smallLoad
-		n, _ := s.do(t, 0, "load redis "+more)
+		n, stderr := s.do(t, 0, "load redis "+more)
+		agreed(t, more, stderr)
 		c := s.counters(t)
 		isString, index := strings.Contains(w, "string"), !strings.Contains(w, "index=false")
 		switch {
@@ -198,7 +209,8 @@ func redisWorkloads(t *testing.T, s *server) {
 			!isString && index && c["zadd"] != 300, !index && c["zadd"] != 0:
 			t.Fatalf("%s: loaded %v, the server %v", more, n, c)
 		}
-		n, _ = s.do(t, 0, "run redis -p measurement.requests=true "+more)
+		n, stderr = s.do(t, 0, "run redis -p measurement.requests=true "+more)
+		agreed(t, more, stderr)
 		after := s.counters(t)
 		reads, updates, inserts, scans := n["READ Operations"], n["UPDATE Operations"], n["INSERT Operations"], n["SCAN Operations"]
 		if reads+updates+inserts+scans-n["READ-MODIFY-WRITE Operations"] != 1200 {
@@ -239,7 +251,8 @@ func TestServers(t *testing.T) {
 	a, b := start(t, "memcached"), start(t, "memcached")
 	both := &server{addr: a.addr + "," + b.addr}
 	both.do(t, 0, "load memcached d"+smallLoad)
-	n, _ := both.do(t, 0, "run memcached d"+smallLoad)
+	n, stderr := both.do(t, 0, "run memcached d"+smallLoad)
+	agreed(t, "two servers", stderr)
 	ca, cb := a.counters(t), b.counters(t)
 	if ca["curr_items"] < 100 || cb["curr_items"] < 100 || ca["curr_items"]+cb["curr_items"] != 300+n["INSERT Operations"] ||
 		ca["get_misses"]+cb["get_misses"] != 0 || n["READ Operations"]+n["INSERT Operations"] != 1200 {

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
+	"slices"
 
 	"godwit/internal/load"
-	"godwit/internal/load/drive"
+	"godwit/internal/load/agent"
+	"godwit/internal/load/console"
+	"godwit/internal/load/face"
 	"godwit/internal/load/result"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // Main runs godwit ycsb and gives its exit status. prog is what it was called as.
 func Main(prog string, args []string, stdout, stderr io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := face.Signals()
 	defer stop()
 	return run(ctx, prog, args, stdout, stderr)
 }
@@ -55,25 +56,76 @@ func run(ctx context.Context, prog string, args []string, stdout, stderr io.Writ
 	if err != nil {
 		return usage(err)
 	}
+	l, err := j.shown(w, plan, stderr)
+	if err != nil {
+		return usage(err)
+	}
 	export, err := s.openExport(stdout)
 	if err != nil {
 		return usage(err)
 	}
-	r, err := j.drive(ctx, plan, stderr)
+	r, server, err := l.Run(ctx)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", prog, err)
+		if ctx.Err() != nil {
+			return ExitInterrupted
+		}
 		return ExitFailed
 	}
-	return s.report(prog, j.rows, r, export, stderr)
+	m := s.summarize(j.rows, r)
+	m.server, m.machines = server, face.MachinesOf(r)
+	return m.report(prog, export, stderr)
 }
 
-// drive runs the load.
-func (j *job) drive(ctx context.Context, plan *load.Plan, stderr io.Writer) (*result.Run, error) {
-	var hooks drive.Hooks
-	if j.status && j.interval > 0 {
-		hooks.Watch = newStatusLine(j.settings, j.rows, stderr).watch
+// shown is the load with all that is to be seen of it.
+func (j *job) shown(w *words, plan *load.Plan, stderr io.Writer) (*face.Load, error) {
+	servers := j.servers(plan)
+	ops := newOperations(j.rows)
+	l := &face.Load{
+		Plan: plan, Title: face.Title("ycsb", servers), Requests: j.planned(), Stderr: stderr, Top: w.top,
+		Quiet: w.quiet || !w.top && (j.status || !console.Terminal(stderr)), Rows: ops.names, Pick: ops.pick,
 	}
-	return drive.Run(ctx, plan, hooks)
+	if j.serverStats {
+		l.Servers = servers
+	}
+	if j.status && j.interval > 0 && !w.top {
+		l.Watch = newStatusLine(j.settings, j.rows, stderr).watch
+	}
+	if len(w.agents) == 0 {
+		return l, nil
+	}
+	token, err := agent.ReadToken(w.tokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("--agent-token-file: %w", err)
+	}
+	job := agent.Job{Agents: w.agents, Token: token, Face: "ycsb", Args: w.forAgents()}
+	l.Away = func(ctx context.Context, watch func(*result.Snapshot)) (*result.Run, error) {
+		return agent.Run(ctx, job, watch)
+	}
+	return l, nil
+}
+
+// servers of the plan, each once.
+func (j *job) servers(plan *load.Plan) (list []face.Server) {
+	protocol := "memcache_" + j.protocol
+	if j.redis {
+		protocol = "redis"
+	}
+	for i := range plan.Clients {
+		t := plan.Clients[i].Target
+		if !slices.ContainsFunc(list, func(s face.Server) bool { return s.Target == t }) {
+			list = append(list, face.Server{Target: t, Protocol: protocol})
+		}
+	}
+	return list
+}
+
+// planned operations; 0: not known.
+func (s *settings) planned() uint64 {
+	if s.load {
+		return s.count
+	}
+	return s.operations
 }
 
 // openExport opens the file that the result goes to.
@@ -92,43 +144,36 @@ type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
 
-// Report prints the result of the Plan of a command line and gives the exit status. It writes the files that the command
-// line names. prog is for messages.
-func Report(prog string, args []string, r *result.Run, stdout, stderr io.Writer) int {
-	w, err := parseArgs(args)
-	if err == nil {
-		var s *settings
-		if s, err = readSettings(w); err == nil {
-			var export io.WriteCloser
-			if export, err = s.openExport(stdout); err == nil {
-				return s.report(prog, newRows(s), r, export, stderr)
-			}
-		}
-	}
-	fmt.Fprintf(stderr, "%s: %v\n", prog, err)
-	return ExitUsage
-}
-
-// report prints a result and closes export.
-func (s *settings) report(prog string, rs *rows, r *result.Run, export io.WriteCloser, stderr io.Writer) int {
-	m := s.summarize(rs, r)
+// report prints a result, closes export and gives the exit status.
+func (m *summary) report(prog string, export io.WriteCloser, stderr io.Writer) int {
+	r := m.run
 	out := &firstError{w: export}
 	m.print(out)
 	err := errors.Join(out.err, export.Close())
-	if s.hdr {
+	if m.hdr {
 		err = errors.Join(err, m.writeLogs())
 	}
 	say := func(format string, args ...any) { fmt.Fprintf(stderr, prog+": "+format+"\n", args...) }
 	if m.sent > m.operations {
 		say("note: %d operations were %d requests to the server", m.operations, m.sent)
 	}
+	for _, line := range m.machines.Lines() {
+		say("note: %s", line)
+	}
 	if r.Self.Limit != "" {
 		say("warning: %s", r.Self.Limit)
+	}
+	for _, text := range m.server.Warnings() {
+		say("warning: %s", text)
 	}
 	for _, t := range r.Texts[:min(len(r.Texts), 10)] {
 		say("%d times: %s", t.N, t.Text)
 	}
 	code := 0
+	if err != nil {
+		say("%v", err)
+		code = ExitFailed
+	}
 	switch {
 	case r.Interrupted:
 		say("interrupted: these are the results up to then")
@@ -142,10 +187,6 @@ func (s *settings) report(prog string, rs *rows, r *result.Run, export io.WriteC
 	}
 	if r.Lost > 0 || r.ConnErrors > 0 {
 		say("%d requests were not answered, %d connections were lost or refused", r.Lost, r.ConnErrors)
-		code = ExitFailed
-	}
-	if err != nil {
-		say("%v", err)
 		code = ExitFailed
 	}
 	return code

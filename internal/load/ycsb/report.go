@@ -12,6 +12,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"godwit/internal/load"
+	"godwit/internal/load/face"
 	"godwit/internal/load/result"
 )
 
@@ -63,6 +64,8 @@ type summary struct {
 	sent       uint64 // requests that were answered
 	verified   uint64 // reads whose data was looked at
 	wrong      uint64 // and found to be other than was written
+	server     *face.Observed
+	machines   *face.Machines
 }
 
 // summarize sorts the rows of a result into sections, without intended latencies.
@@ -303,6 +306,7 @@ func (m *summary) print(w io.Writer) {
 		m.export(func(metric, measurement string, value any) {
 			all = append(all, entry{metric, measurement, json.RawMessage(number(value))})
 		}, true)
+		all = append(all, m.observed()...)
 		if m.exporter == "jsonarray" {
 			b, _ := json.MarshalIndent(all, "", "  ")
 			fmt.Fprintf(w, "%s\n", b)
@@ -313,6 +317,25 @@ func (m *summary) print(w io.Writer) {
 			fmt.Fprintf(w, "%s\n", b)
 		}
 	}
+}
+
+// observed is what the servers counted, and which machines shared the load. Its values are no numbers.
+func (m *summary) observed() (list []entry) {
+	add := func(metric, measurement string, value any) {
+		if b, err := json.Marshal(value); err == nil {
+			list = append(list, entry{metric, measurement, b})
+		}
+	}
+	if s := m.server; s != nil && s.Problem != "" {
+		add("server", "problem", s.Problem)
+	} else if s != nil {
+		add("server", "counters", s.Counters)
+		add("server", "findings", s.Findings)
+	}
+	if m.machines != nil {
+		add("machines", "machines", m.machines)
+	}
+	return list
 }
 
 // columns of go-ycsb.

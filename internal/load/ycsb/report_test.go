@@ -59,7 +59,7 @@ func measured(t *testing.T, args string, n map[string]int) (*settings, *rows, *r
 func TestText(t *testing.T) {
 	s, rs, r := measured(t, "run memcached b -p hdrhistogram.percentiles=50,99.9,100", map[string]int{"READ": 100, "READ-FAILED": 1, "UPDATE": 3})
 	var b, stderr bytes.Buffer
-	code := s.report("ycsb", rs, r, keepOpen{&b}, &stderr)
+	code := s.summarize(rs, r).report("ycsb", keepOpen{&b}, &stderr)
 	const want = `[OVERALL], RunTime(ms), 2000
 [OVERALL], Throughput(ops/sec), 52.0
 [READ], Operations, 100
@@ -256,7 +256,7 @@ func TestLogs(t *testing.T) {
 	dir := t.TempDir() + string(filepath.Separator)
 	s, rs, r := measured(t, "run memcached c -p hdrhistogram.fileoutput=true -p hdrhistogram.output.path="+dir, map[string]int{"READ": 100})
 	var b, stderr bytes.Buffer
-	if code := s.report("ycsb", rs, r, keepOpen{&b}, &stderr); code != 0 {
+	if code := s.summarize(rs, r).report("ycsb", keepOpen{&b}, &stderr); code != 0 {
 		t.Errorf("exit status %d: %s", code, &stderr)
 	}
 	f, err := os.Open(dir + "READ.hdr")
@@ -285,7 +285,7 @@ func TestExitStatus(t *testing.T) {
 		s, rs, r := measured(t, "run memcached c", map[string]int{"READ": c.n})
 		c.change(r)
 		var b, stderr bytes.Buffer
-		if code := s.report("ycsb", rs, r, keepOpen{&b}, &stderr); code != c.want || b.Len() == 0 {
+		if code := s.summarize(rs, r).report("ycsb", keepOpen{&b}, &stderr); code != c.want || b.Len() == 0 {
 			t.Errorf("exit status %d, want %d: %s", code, c.want, &stderr)
 		}
 	}

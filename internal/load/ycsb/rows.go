@@ -112,11 +112,15 @@ func newRows(s *settings) *rows {
 	return rs
 }
 
-// names of the rows, for load.Plan.
+// names of the rows, for load.Plan. No two are the same: results of several machines are added by name.
 func (rs *rows) names() []string {
 	var out []string
 	for _, r := range rs.list {
-		out = append(out, r.section)
+		name := r.section
+		if r.op == opRMWRead || r.op == opRMWUpdate {
+			name += " of " + sections[opRMW]
+		}
+		out = append(out, name)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package ycsb
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/internal/nearest"
 )
 
 // settings are a command line with its properties, checked.
@@ -90,6 +93,7 @@ type settings struct {
 	eachError   bool
 	tracked     []string
 	requests    bool // sections for requests of operations with several
+	serverStats bool // the servers' own counters are held against ours
 
 	warn []string
 }
@@ -222,7 +226,7 @@ func (s *settings) unknown(w *words, r *reader) error {
 		text := warning(p)
 		if text == "" {
 			hint := ""
-			if n := nearest(p.name, r.known); n != "" {
+			if n := nearest.Name(p.name, slices.Sorted(maps.Keys(r.known))); n != "" {
 				hint = fmt.Sprintf(" (did you mean %s?)", n)
 			}
 			return fmt.Errorf("%s: property %s: unknown%s", p.where, p.name, hint)
@@ -472,6 +476,7 @@ func (s *settings) readOutput(r *reader) {
 		}
 	}
 	s.requests = r.bool("measurement.requests", false)
+	s.serverStats = r.bool("godwit.serverstats", true)
 	for _, name := range []string{"histogram.percentiles.export"} {
 		if p, ok := r.get(name); ok && !strings.EqualFold(p.value, "false") {
 			r.fail(&p, "not supported (use hdrhistogram.fileoutput)")

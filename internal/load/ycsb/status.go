@@ -23,11 +23,7 @@ type statusLine struct {
 }
 
 func newStatusLine(s *settings, rs *rows, w io.Writer) *statusLine {
-	l := &statusLine{settings: s, rows: rs, w: w, planned: s.operations, sums: make([]result.Second, len(rs.list))}
-	if s.load {
-		l.planned = s.count
-	}
-	return l
+	return &statusLine{settings: s, rows: rs, w: w, planned: s.planned(), sums: make([]result.Second, len(rs.list))}
 }
 
 // watch takes a second.
@@ -138,4 +134,41 @@ func remaining(d time.Duration) string {
 		return plural(minutes, "minute") + " " + plural(max(seconds, 1), "second")
 	}
 	return plural(max(seconds, 1), "second")
+}
+
+// operations are what of a load under way the progress shows: operations of several requests as one, without their parts.
+type operations struct {
+	at      []int // rows
+	names   []string
+	sum     int64
+	service *hdrhistogram.Histogram // of all so far
+}
+
+func newOperations(rs *rows) *operations {
+	o := &operations{service: result.NewHistogram()}
+	for i, r := range rs.list {
+		if r.op <= opRMW {
+			o.at, o.names = append(o.at, i), append(o.names, r.section)
+		}
+	}
+	return o
+}
+
+// pick is a face.Load.Pick.
+func (o *operations) pick(s *result.Snapshot) *result.Snapshot {
+	p := *s
+	p.Second, p.Total = nil, nil
+	for _, i := range o.at {
+		p.Total = append(p.Total, s.Total[i])
+		if len(s.Second) == 0 { // nothing was answered in it
+			continue
+		}
+		x := s.Second[i]
+		if p.Second = append(p.Second, x); x.Service != nil {
+			o.service.Merge(x.Service)
+		}
+		o.sum += x.Sum
+	}
+	p.Sum, p.Service = o.sum, o.service
+	return &p
 }

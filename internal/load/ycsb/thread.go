@@ -580,6 +580,7 @@ func (t *thread) list(r *load.Reply) outcome {
 	if len(t.ends) == 0 {
 		return t.miss()
 	}
+	r.Hits = 1 // the index: the server counts it as found
 	t.field = int(t.fieldsR.Below(uint64(t.fields)))
 	return fine
 }
