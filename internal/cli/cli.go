@@ -15,6 +15,7 @@ import (
 	"godwit/internal/load/memtier"
 	"godwit/internal/load/ycsb"
 	"godwit/internal/server"
+	"godwit/internal/sim"
 )
 
 // command is a subcommand. prog is what it was called as, for its error texts.
@@ -34,6 +35,7 @@ func init() {
 		{"crusher", "load a memcached, with the conf files of mc-crusher", crusher.Main},
 		{"ycsb", "load a server with YCSB's workloads", ycsb.Main},
 		{"agent", "wait for loads that another machine shares out", loadAgent},
+		{"sim", "how much memory does a cache need? miss ratios of policies and sizes on a trace", sim.Main},
 		{"version", "print the version", version},
 		{"help", "print this text", help},
 	}

@@ -25,6 +25,7 @@ Options, tables and files are those of
 `, memtier.Man()},
 	{"crusher", "load a memcached, with the conf files of mc-crusher", "", ""},
 	{"ycsb", "load a memcached or Redis server with YCSB's workloads", "", ""},
+	{"sim", "miss ratios of eviction policies and cache sizes on a trace", "", ""},
 	{"agent", "run loads that another machine shares out", "", ""},
 }
 
