@@ -312,6 +312,26 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// An interrupt before the load began.
+func TestInterruptedStart(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if rc := run(ctx, "crusher", []string{"--port", freePort(t), "--timeout", "10", "--template", "send=ascii_get"}, io.Discard, io.Discard); rc != exitInterrupted {
+		t.Errorf("exit status %d", rc)
+	}
+}
+
+// Keys that are not there are told of once, whether this side looked or the server.
+func TestMisses(t *testing.T) {
+	s := startMemcached(t)
+	for _, recv := range []string{"parse", "blind_read"} {
+		r, text, _ := crush(t, 0, "--port", s.port, "--template", "send=ascii_get,stop_after=100,recv="+recv)
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "100 % of the keys were not there") {
+			t.Errorf("%s: %q\n%s", recv, r.Warnings, text)
+		}
+	}
+}
+
 // toy answers sets and gets of one line, and stats that are by a hundredth too high, or none.
 func toy(t *testing.T, stats bool) (port string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -158,22 +158,25 @@ func (r *Report) warn() {
 	}
 	const miss = " of the keys were not there: a miss is less work than a hit (store them first: crusher warmer)"
 	blind := false
+	var told []string // findings of the server's counters that are said here
 	for i := range r.Templates {
 		t := &r.Templates[i]
 		blind = blind || t.Blind
-		if n := t.Hits + t.Misses; manyMisses(t.Hits, t.Misses) {
-			say(t.Where + ": " + share(t.Misses, n) + miss)
+		if manyMisses(t.Hits, t.Misses) {
+			say(t.Where + ": " + share(t.Misses, t.Hits+t.Misses) + miss)
+			told = []string{"hit ratio"}
 		}
 		if t.Errors > 0 {
 			say(t.Where + ": " + share(t.Errors, t.Requests) + " of the requests were answered with an error")
 		}
 	}
-	r.Warnings = append(r.Warnings, r.Server.Warnings()...)
 	if r.Server != nil && r.Server.Counters != nil && blind {
 		if c := r.Server.Counters; manyMisses(c.Hits, c.Misses) {
 			say("server: " + share(c.Misses, c.Hits+c.Misses) + miss)
+			told = []string{"hit ratio"}
 		}
 	}
+	r.Warnings = append(r.Warnings, r.Server.Warnings(told...)...)
 }
 
 // manyMisses says whether more than a tenth of the keys that were looked for were not there.

@@ -107,6 +107,9 @@ func TestObserved(t *testing.T) {
 			c.warning == "" && strings.Contains(warnings, "counted") {
 			t.Errorf("%v: %d requests; warnings\n%s\nnotes\n%s", c.factors, r.Total().Count, warnings, notes)
 		}
+		if few := o.Warnings("hit ratio"); o.Counters != nil && len(few) != len(o.Warnings())-1 {
+			t.Errorf("%q but for hit ratio: %q", o.Warnings(), few)
+		}
 		if b, err := json.Marshal(o); err != nil || strings.Contains(string(b), "problem") != (o.Counters == nil) {
 			t.Errorf("%s, %v", b, err)
 		}

@@ -2,6 +2,7 @@ package face
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"godwit/internal/load"
@@ -59,8 +60,9 @@ func (l *Load) observe(ctx context.Context, before []*probe.Counters, problem er
 	return &Observed{Counters: d, Findings: probe.Reconcile(d, r)}
 }
 
-// Warnings are what somebody who reads the numbers of the run must know.
-func (o *Observed) Warnings() (list []string) {
+// Warnings are what somebody who reads the numbers of the run must know, but for findings that the face has words of its own
+// for.
+func (o *Observed) Warnings(but ...string) (list []string) {
 	if o == nil {
 		return nil
 	}
@@ -68,7 +70,7 @@ func (o *Observed) Warnings() (list []string) {
 		return []string{"the server's counters are not compared with those of the load: " + o.Problem}
 	}
 	for _, f := range o.Findings {
-		if f.Level != probe.Note {
+		if f.Level != probe.Note && !slices.Contains(but, f.Name) {
 			list = append(list, f.Text)
 		}
 	}
