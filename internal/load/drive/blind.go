@@ -45,7 +45,7 @@ func (c *client) blindly(came bool, out *bytesx.Out) netloop.Verdict {
 	}
 	out.Buf = c.plan.Codec.Flush(out.Buf)
 	c.plan.Codec.Reset()
-	if c.fenced {
+	if c.fenced || c.dry { // dry: perhaps with nothing to send, and nobody would wake it
 		return netloop.Stream
 	}
 	return netloop.More
