@@ -1,6 +1,6 @@
 // Package face has what the faces of the load generators do alike around a load: they show how it goes, hold what they
 // measured against the server's own counters, have other machines run it, and end at a signal. It prints no results and
-// knows no options. Called by load/crusher and load/ycsb.
+// knows no options. Called by load/memtier, load/crusher and load/ycsb.
 package face
 
 import (

@@ -10,7 +10,7 @@ import (
 
 // progress shows a run under way.
 type progress struct {
-	f        *face
+	f        *job
 	run      int
 	requests uint64
 	all      output.Tally
@@ -27,10 +27,6 @@ func (p *progress) watch(s *result.Snapshot) {
 	p.all, p.elapsed = all, s.Elapsed
 	if p.f.statsd != nil {
 		p.f.statsd.Send(snap)
-	}
-	if p.f.top != nil {
-		p.f.top.Watch(s)
-		return
 	}
 	p.print(snap, false)
 }
@@ -58,7 +54,7 @@ func (p *progress) snapshot(elapsed time.Duration, all output.Tally, errors uint
 }
 
 func (p *progress) print(s *output.Snapshot, last bool) {
-	if !p.f.o.Quiet && p.f.top == nil {
+	if !p.f.o.Quiet && !p.f.o.Top {
 		output.Progress(p.f.stderr, s, console.Terminal(p.f.stderr), last)
 	}
 }

@@ -3,19 +3,16 @@ package memtier
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"godwit/internal/load"
 	"godwit/internal/load/agent"
-	"godwit/internal/load/console"
-	"godwit/internal/load/drive"
+	"godwit/internal/load/face"
 	"godwit/internal/load/memtier/output"
-	"godwit/internal/load/probe"
 	"godwit/internal/load/result"
 )
 
@@ -33,13 +30,11 @@ func Main(prog string, args []string, stdout, stderr io.Writer) int {
 		io.WriteString(stderr, exit.Stderr)
 		return exit.Code
 	}
-	f := &face{o: o, prog: prog, stdout: stdout, stderr: stderr}
+	f := &job{o: o, prog: prog, stdout: stdout, stderr: stderr}
 	defer f.close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := face.Signals()
 	defer stop()
-	err := f.run(ctx, stop)
-	f.closeTop()
-	if err != nil {
+	if err := f.run(ctx); err != nil {
 		return f.fail(err)
 	}
 	return f.verdict()
@@ -61,8 +56,8 @@ func Plan(args []string, run, part, parts int) (*load.Plan, error) {
 	return p.plan(run, part, parts)
 }
 
-// face runs a command line.
-type face struct {
+// job runs a command line.
+type job struct {
 	o              *Options
 	prog           string
 	stdout, stderr io.Writer
@@ -72,19 +67,16 @@ type face struct {
 	statsd         *output.Statsd
 	report         output.Report
 	interrupted    bool
-	blindToServer  bool // it does not tell its counters
-	top            *console.Top
-	probe          *probe.Probe // of top
 }
 
-func (f *face) say(format string, a ...any) { fmt.Fprintf(f.stderr, format+"\n", a...) }
+func (f *job) say(format string, a ...any) { fmt.Fprintf(f.stderr, format+"\n", a...) }
 
-func (f *face) fail(err error) int {
+func (f *job) fail(err error) int {
 	f.say("%s: %v", f.prog, err)
 	return ExitSetup
 }
 
-func (f *face) close() {
+func (f *job) close() {
 	for _, file := range []*os.File{f.tables, f.json} {
 		if file != nil {
 			file.Close()
@@ -96,7 +88,7 @@ func (f *face) close() {
 }
 
 // run does everything but judge.
-func (f *face) run(ctx context.Context, stop func()) (err error) {
+func (f *job) run(ctx context.Context) (err error) {
 	o := f.o
 	for _, w := range o.Warnings {
 		f.say("%s: warning: %s", f.prog, w)
@@ -117,7 +109,6 @@ func (f *face) run(ctx context.Context, stop func()) (err error) {
 	if f.planner, err = newPlanner(o); err != nil {
 		return err
 	}
-	f.openTop(ctx, stop)
 	for i := range f.runs() {
 		if i > 0 {
 			select {
@@ -138,7 +129,6 @@ func (f *face) run(ctx context.Context, stop func()) (err error) {
 		}
 		f.report.Runs = append(f.report.Runs, r)
 	}
-	f.closeTop()
 	f.interrupted = ctx.Err() != nil
 	if o.DataVerify && !f.interrupted {
 		if err := f.verify(ctx); err != nil {
@@ -150,14 +140,14 @@ func (f *face) run(ctx context.Context, stop func()) (err error) {
 }
 
 // runs of the load.
-func (f *face) runs() int {
+func (f *job) runs() int {
 	if f.o.VerifyOnly {
 		return 0
 	}
 	return f.o.RunCount
 }
 
-func (f *face) requestsPerClient() uint64 {
+func (f *job) requestsPerClient() uint64 {
 	if !f.o.AllKeys {
 		return f.o.Requests
 	}
@@ -166,7 +156,7 @@ func (f *face) requestsPerClient() uint64 {
 }
 
 // open the files that results go to, before the load: it would be a pity to find out afterwards.
-func (f *face) open() (err error) {
+func (f *job) open() (err error) {
 	o := f.o
 	if o.OutFile != "" {
 		if f.tables, err = os.Create(o.OutFile); err != nil {
@@ -187,7 +177,7 @@ func (f *face) open() (err error) {
 }
 
 // once is one run of the load.
-func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
+func (f *job) once(ctx context.Context, run int) (*result.Run, error) {
 	o := f.o
 	plan, err := f.planner.plan(run, 0, 1)
 	if err != nil {
@@ -199,17 +189,12 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 	if f.statsd != nil {
 		f.statsd.Started(run+1, o.Threads, o.Clients)
 	}
-	if f.top != nil {
-		f.top.Begin(console.Load{Title: "memtier " + f.planner.target.Address, Rows: plan.Rows, Duration: plan.Duration, Requests: f.report.RequestsPerClient * uint64(o.Connections())})
-	}
-	before := f.look(ctx, f.planner.fleet.targets)
 	p := progress{f: f, run: run + 1, requests: f.report.RequestsPerClient * uint64(o.Connections())}
-	r, err := f.drive(ctx, run, plan, p.watch)
+	r, err := f.drive(ctx, run, plan, &p)
 	if err != nil {
 		return nil, err
 	}
 	p.end(r)
-	f.compare(before, f.look(ctx, f.planner.fleet.targets), r)
 	if f.statsd != nil {
 		f.statsd.Zero()
 		f.statsd.Completed(run + 1)
@@ -217,16 +202,46 @@ func (f *face) once(ctx context.Context, run int) (*result.Run, error) {
 	return r, nil
 }
 
-// drive runs a plan here, or has agents run it.
-func (f *face) drive(ctx context.Context, run int, plan *load.Plan, watch func(*result.Snapshot)) (*result.Run, error) {
+// drive runs a plan here, or has agents run it, and keeps what the servers counted.
+func (f *job) drive(ctx context.Context, run int, plan *load.Plan, p *progress) (*result.Run, error) {
 	o := f.o
-	if len(o.Agents) == 0 {
-		return drive.Run(ctx, plan, drive.Hooks{Watch: watch})
+	l := face.Load{Plan: plan, Requests: p.requests, Stderr: f.stderr, Quiet: o.Quiet || !o.Top, Top: o.Top, Watch: p.watch}
+	var at []face.Server
+	for _, t := range f.planner.fleet.targets {
+		at = append(at, face.Server{Target: t, Protocol: string(o.Protocol)})
 	}
-	return agent.Run(ctx, agent.Job{Agents: o.Agents, Token: []byte(o.AgentToken), Face: "memtier", Args: o.Args(), Run: run}, watch)
+	l.Title = face.Title("memtier", at)
+	if !o.NoServerStats {
+		l.Servers = at
+	}
+	if len(o.Agents) > 0 {
+		l.Away = func(ctx context.Context, watch func(*result.Snapshot)) (*result.Run, error) {
+			return agent.Run(ctx, agent.Job{Agents: o.Agents, Token: []byte(o.AgentToken), Face: "memtier", Args: o.Args(), Run: run}, watch)
+		}
+	}
+	r, seen, err := l.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range seen.Warnings() {
+		f.say("%s: warning: %s", f.prog, w)
+	}
+	machines := face.MachinesOf(r)
+	for _, line := range machines.Lines() {
+		f.say("%s: %s", f.prog, line)
+	}
+	if seen == nil && machines == nil {
+		return r, nil
+	}
+	text, err := json.Marshal(struct {
+		*face.Observed
+		Machines *face.Machines `json:"machines,omitempty"`
+	}{seen, machines})
+	f.report.Servers = append(f.report.Servers, text)
+	return r, err
 }
 
-func (f *face) staircase() *output.Staircase {
+func (f *job) staircase() *output.Staircase {
 	o := f.o
 	if o.ClientsStart == 0 {
 		return nil
@@ -235,7 +250,7 @@ func (f *face) staircase() *output.Staircase {
 }
 
 // write all results.
-func (f *face) write() error {
+func (f *job) write() error {
 	o, rep := f.o, &f.report
 	if len(rep.Runs) == 0 && rep.Verified == nil {
 		return nil
@@ -286,7 +301,7 @@ func create(path string, write func(io.Writer) error) error {
 }
 
 // verdict says what went wrong, and gives the exit status.
-func (f *face) verdict() int {
+func (f *job) verdict() int {
 	code := 0
 	bad := func(format string, a ...any) {
 		f.say(f.prog+": "+format, a...)

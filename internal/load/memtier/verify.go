@@ -35,7 +35,7 @@ const silence = 30 * time.Second
 const wrongKeys = 5
 
 // verify reads all that the clients have set, or with --verify-only would have, and compares.
-func (f *face) verify(ctx context.Context) error {
+func (f *job) verify(ctx context.Context) error {
 	p, o := f.planner, f.o
 	if o.VerifyOnly || len(o.Agents) > 0 {
 		if err := p.pretend(); err != nil {
