@@ -67,13 +67,12 @@ type wire struct {
 
 // simulation is connections and servers: what drive does with the parts of a fleet, in an order that rapid chooses.
 type simulation struct {
-	t       *rapid.T
-	f       *Fleet
-	conns   []*simConn
-	rate    bool
-	steps   int64 // planned requests so far
-	planned map[int64]bool
-	clock   int64
+	t     *rapid.T
+	f     *Fleet
+	conns []*simConn
+	rate  bool
+	steps int64 // planned requests so far
+	clock int64
 
 	owner   map[string]int // cluster: where keys are now; by slot name
 	move    map[string]int // cluster: keys that are on their way: ASK

@@ -34,7 +34,7 @@ func ParseServer(s string) (Server, error) {
 		return Server{}, fmt.Errorf("server %q: %s (write host, host:port, host:port:weight or the path of a socket; IPv6 addresses in brackets)", s, why)
 	}
 	v := Server{Port: defaultPort}
-	rest := s
+	var rest string
 	if len(s) > 0 && s[0] == '[' {
 		end := 1
 		for end < len(s) && s[end] != ']' {
