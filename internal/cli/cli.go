@@ -14,8 +14,10 @@ import (
 	"godwit/internal/load/crusher"
 	"godwit/internal/load/memtier"
 	"godwit/internal/load/ycsb"
+	"godwit/internal/report"
 	"godwit/internal/server"
 	"godwit/internal/sim"
+	"godwit/internal/study"
 )
 
 // command is a subcommand. prog is what it was called as, for its error texts.
@@ -34,6 +36,8 @@ func init() {
 		{"memtier", "load a server, with the options and outputs of memtier_benchmark", memtier.Main},
 		{"crusher", "load a memcached, with the conf files of mc-crusher", crusher.Main},
 		{"ycsb", "load a server with YCSB's workloads", ycsb.Main},
+		{"study", "measure servers side by side; find the most they do within a promised latency", study.Main},
+		{"report", "draw the report of a study from its raw results", report.Main},
 		{"agent", "wait for loads that another machine shares out", loadAgent},
 		{"sim", "how much memory does a cache need? miss ratios of policies and sizes on a trace", sim.Main},
 		{"version", "print the version", version},

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package study
+
+import "os/exec"
+
+func apart(*exec.Cmd) {}
