@@ -15,12 +15,13 @@ Start one and try it:
   printf 'set greeting 0 0 5\r\nhello\r\nget greeting\r\nquit\r\n' | nc 127.0.0.1 11211
   godwit memtier -p 11211 -P memcache_text --test-time=5
 
-Commands (each explains itself with --help):
+Commands:
 `, config.Version)
 	for _, c := range commands {
 		fmt.Fprintf(stdout, "  godwit %-12s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(stdout, `
+	fmt.Fprint(stdout, `Each explains itself with --help.
+
 Both serve and memcached take memcached's options; godwit memcached -h prints all of them. Often used:
   -m 1024                     megabytes of memory for items     (serve: three quarters of what the process may use;
                               memcached: 64)
