@@ -172,21 +172,28 @@ func (c *collector) add(f full) {
 // shut ends all pending seconds but the last few: their histograms shrink.
 func (c *collector) shut(but int) {
 	for ; len(c.open) > but; c.open = c.open[1:] {
+		digits := 3
+		if len(c.out.Rows[0].Seconds) >= fineSeconds {
+			digits = 2
+		}
 		for i := range c.out.Rows {
 			s := c.open[0][i]
-			s.Service = shrink(s.Service)
+			s.Service = shrink(s.Service, digits)
 			c.out.Rows[i].Seconds = append(c.out.Rows[i].Seconds, s)
 		}
 	}
 }
 
-// shrink makes a small histogram of a big one: 2 digits, up to the highest value. A long run has many seconds.
-func shrink(h *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+// fineSeconds is how many seconds of a run keep 3 digits, some 50 KB each. A long run has many: those after it have 2.
+const fineSeconds = 600
+
+// shrink makes a small histogram of a big one: up to its highest value.
+func shrink(h *hdrhistogram.Histogram, digits int) *hdrhistogram.Histogram {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
 	top := h.Max()
-	small := hdrhistogram.New(64, max(top, 1<<12), 2)
+	small := hdrhistogram.New(64, max(top, 1<<12), digits)
 	for _, b := range h.Distribution() {
 		if b.Count > 0 {
 			small.RecordValues(min(b.To, top), b.Count)

@@ -633,3 +633,32 @@ func TestVerifyWithoutServer(t *testing.T) {
 		t.Errorf("exit status %d: %s", o.code, o.errs)
 	}
 }
+
+// The command lines of the published studies run unchanged but for their length. What a study does not say is chosen here:
+// S1's and S3's clients and pipelines, the number of keys, S4's numbers of requests.
+func TestStudies(t *testing.T) {
+	t.Parallel()
+	mc, redis := startMemcached(t, "-m", "1024"), startRedis(t)
+	for _, x := range []struct {
+		name, args string
+		server     *server
+		requests   float64
+	}{
+		{"S0, first trial, text", "--protocol=memcache_text --requests=50", mc, 200 * 50},
+		{"S0, first trial, binary", "--protocol=memcache_binary --requests=50", mc, 200 * 50},
+		{"S1", "--protocol=memcache_text --ratio=1:10 --data-size=128 --threads=2 --clients=8 --pipeline=32 --key-maximum=100000 --requests=500", mc, 16 * 500},
+		{"S2", "--protocol=memcache_text --clients=100 --threads=5 --ratio=1:1 --key-pattern=R:R --key-minimum=16 --key-maximum=16 " +
+			"--data-size=128 --requests=20 --run-count=2", mc, 0},
+		{"S3", "--protocol=memcache_binary --data-size=32 --ratio=1:9 --key-pattern=R:R --threads=4 --clients=2 --pipeline=25 --requests=500", mc, 8 * 500},
+		{"S4, fill", "--threads=4 --ratio=1:0 --requests=100", redis, 200 * 100},
+		{"S4", "--threads=4 --requests=100", redis, 200 * 100},
+	} {
+		o := good(t, append([]string{"-p" + x.server.port}, strings.Fields(x.args)...)...)
+		if x.requests > 0 && o.all("Totals", "Count") != x.requests {
+			t.Errorf("%s: %v requests of %v", x.name, o.all("Totals", "Count"), x.requests)
+		}
+		if x.name == "S2" && o.number("AGGREGATED AVERAGE RESULTS (2 runs)", "Totals", "Count") != 2*500*20 {
+			t.Errorf("%s: %v requests", x.name, o.number("AGGREGATED AVERAGE RESULTS (2 runs)", "Totals", "Count"))
+		}
+	}
+}

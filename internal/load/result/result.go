@@ -64,7 +64,7 @@ type Row struct {
 type Second struct {
 	Counts
 	Sum     int64
-	Service *hdrhistogram.Histogram // nil: nothing was answered
+	Service *hdrhistogram.Histogram // up to the highest latency; 2 digits from the 600th second on; nil: nothing was answered
 }
 
 // Run is the measured part of a load.
