@@ -233,7 +233,7 @@ func (w *Row) sum(note func(string, ...any)) error {
 		return stat.Median(v)
 	}
 	w.Latency = result.NewHistogram()
-	limited := 0
+	limited, broken := 0, 0
 	for _, res := range w.Runs {
 		ops = append(ops, res.Ops)
 		if res.Errors > 0 {
@@ -242,8 +242,8 @@ func (w *Row) sum(note func(string, ...any)) error {
 		if strings.Contains(res.Note, "may have set the limit") {
 			limited++
 		}
-		if !res.Pass && res.Note != "" {
-			note("%s: in the comparison: %s", w.Label, res.Note)
+		if !res.Pass {
+			broken++
 		}
 		w.WattsFrom = res.WattsFrom
 		for i := range res.Parts {
@@ -260,6 +260,9 @@ func (w *Row) sum(note func(string, ...any)) error {
 				w.Latency.Merge(h)
 			}
 		}
+	}
+	if broken > 0 {
+		note("%s: %d of %d compared runs broke the promise or had errors: its numbers are those of a load that is too high for it, or of a machine that was disturbed", w.Label, broken, len(w.Runs))
 	}
 	if limited > 0 {
 		note("%s: in %d of %d runs the client may have set the limit: the server may do more than this says", w.Label, limited, len(w.Runs))

@@ -174,6 +174,9 @@ func (r *Report) facts() (list []string) {
 		list = append(list, fmt.Sprintf("Promise: 99 of 100 requests are answered within %g ms.", s.P99))
 	}
 	list = append(list, fmt.Sprintf("Windows of %g s after %g s of warm-up; %d for each server in the comparison, in turns.", s.Window, s.Warmup, s.Repetitions))
+	if s.Search == "rate" {
+		list = append(list, "Each server was compared at the rate that its search found, and answers as much as is planned: their difference is as exact as the searches are, not as narrow as its interval.")
+	}
 	if s.Quick {
 		list = append(list, "This was a quick look (--quick): windows and repetitions are shorter than those of the study.")
 	}
