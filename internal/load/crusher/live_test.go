@@ -155,8 +155,8 @@ func TestS0(t *testing.T) {
 			if n := is["cmd_set"] - was["cmd_set"]; n != float64(sets) || n == 0 {
 				t.Errorf("%q: %d sets here, %.0f there", how, sets, n)
 			}
-			if conf == get && (sets != 2003 || gets == 0) {
-				t.Errorf("%q: %d gets, %d sets, not 2003", how, gets, sets)
+			if conf == get && (sets > 2003 || gets == 0) { // on a busy machine the time is over first
+				t.Errorf("%q: %d gets, %d sets, more than 2003", how, gets, sets)
 			}
 			if !agreed(&r) || !strings.Contains(out, "server and client agree") {
 				t.Errorf("%q:\n%s", how, out)
