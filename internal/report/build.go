@@ -51,6 +51,7 @@ type Row struct {
 	Runs               []*raw.Result // compared
 
 	Ops                       stat.Summary
+	Broken                    int     // of Runs: those that broke the promise or had errors
 	P50, P99, P999            float64 // medians, ms
 	Hits, ServerCPU, CPU, RSS float64
 	Worth                     stat.Worth
@@ -63,6 +64,9 @@ type Row struct {
 	Commands []string
 	file     int
 }
+
+// disturbing is the number of processors from which others that use them are told of.
+const disturbing = 0.1
 
 // file is a raw file that was read.
 type file struct {
@@ -233,7 +237,7 @@ func (w *Row) sum(note func(string, ...any)) error {
 		return stat.Median(v)
 	}
 	w.Latency = result.NewHistogram()
-	limited, broken := 0, 0
+	limited, disturbed, most := 0, 0, 0.0
 	for _, res := range w.Runs {
 		ops = append(ops, res.Ops)
 		if res.Errors > 0 {
@@ -242,8 +246,12 @@ func (w *Row) sum(note func(string, ...any)) error {
 		if strings.Contains(res.Note, "may have set the limit") {
 			limited++
 		}
+		if res.Others > disturbing {
+			disturbed++
+			most = max(most, res.Others)
+		}
 		if !res.Pass {
-			broken++
+			w.Broken++
 		}
 		w.WattsFrom = res.WattsFrom
 		for i := range res.Parts {
@@ -261,8 +269,11 @@ func (w *Row) sum(note func(string, ...any)) error {
 			}
 		}
 	}
-	if broken > 0 {
-		note("%s: %d of %d compared runs broke the promise or had errors: its numbers are those of a load that is too high for it, or of a machine that was disturbed", w.Label, broken, len(w.Runs))
+	if w.Broken > 0 {
+		note("%s: %d of %d compared runs broke the promise or had errors: its numbers are those of a load that is too high for it, or of a machine that was disturbed", w.Label, w.Broken, len(w.Runs))
+	}
+	if disturbed > 0 {
+		note("%s: in %d of %d runs other processes, or the machine below, took up to %.2g processors away: measure again on a quiet machine", w.Label, disturbed, len(w.Runs), most)
 	}
 	if limited > 0 {
 		note("%s: in %d of %d runs the client may have set the limit: the server may do more than this says", w.Label, limited, len(w.Runs))
@@ -318,10 +329,6 @@ func opsOf(w *Row) (list []float64) {
 // verdict says it in sentences.
 func (r *Report) verdict() {
 	b := r.Baseline
-	within := ""
-	if r.Study.P99 > 0 {
-		within = fmt.Sprintf(" within a p99 of %g ms", r.Study.P99)
-	}
 	for _, w := range r.Rows {
 		c := w.Comparison
 		if c == nil {
@@ -331,7 +338,10 @@ func (r *Report) verdict() {
 		if c.Interval != nil {
 			interval = fmt.Sprintf(" (%.4g %% sure of %.3g to %.3g)", c.Interval.Level*100, c.Interval.Lo, c.Interval.Hi)
 		}
-		does := fmt.Sprintf("%s does %s operations per second%s, %.3g times %s's %s%s", w.Label, short(w.Ops.Median), within, c.Ratio, b.Label, short(b.Ops.Median), interval)
+		does := fmt.Sprintf("%s does %s operations per second%s, %.3g times %s's %s%s", w.Label, short(w.Ops.Median), r.within(w), c.Ratio, b.Label, short(b.Ops.Median), interval)
+		if b.Broken*2 > len(b.Runs) {
+			does += fmt.Sprintf("; %s broke the promise in %d of %d runs", b.Label, b.Broken, len(b.Runs))
+		}
 		switch c.Verdict {
 		case stat.TooFew:
 			does += fmt.Sprintf(": too few runs (%d) to tell whether that is a difference.", c.B.N)
@@ -349,8 +359,19 @@ func (r *Report) verdict() {
 		}
 	}
 	if len(r.Verdict) == 0 {
-		r.Verdict = append(r.Verdict, fmt.Sprintf("%s does %s operations per second%s; there is nothing to compare it with.", b.Label, short(b.Ops.Median), within))
+		r.Verdict = append(r.Verdict, fmt.Sprintf("%s does %s operations per second%s; there is nothing to compare it with.", b.Label, short(b.Ops.Median), r.within(b)))
 	}
+}
+
+// within says whether a server kept the promise in its runs.
+func (r *Report) within(w *Row) string {
+	switch {
+	case r.Study.P99 == 0:
+		return ""
+	case w.Broken*2 > len(w.Runs):
+		return fmt.Sprintf(" (but broke the promised p99 of %g ms in %d of %d runs)", r.Study.P99, w.Broken, len(w.Runs))
+	}
+	return fmt.Sprintf(" within a p99 of %g ms", r.Study.P99)
 }
 
 // slower tells whether a server is slower than the baseline.

@@ -18,7 +18,7 @@ import (
 // Size of a plot, in units of its viewBox; the page scales it.
 const (
 	plotWidth, plotHeight           = 640.0, 340.0
-	marginLeft, marginRight         = 64.0, 16.0
+	marginLeft, marginRight         = 84.0, 24.0
 	marginTop, marginBottom         = 16.0, 48.0
 	seriesColours                   = 6
 	innerWidth, innerHeight float64 = plotWidth - marginLeft - marginRight, plotHeight - marginTop - marginBottom
@@ -253,7 +253,7 @@ func (r *Report) pictures() (list []picture) {
 	}
 	for _, w := range r.Rows {
 		if svg, ok := heat(w); ok {
-			add("How busy the cores were: "+w.Label, "Second by second in its last compared run; the darker, the busier.", svg, nil)
+			add("How busy the cores were: "+w.Label, "Second by second in its last compared run; the stronger the colour, the busier.", svg, nil)
 		}
 	}
 	return list
@@ -310,11 +310,11 @@ func cmpFloat(a, b float64) int {
 
 // percentiles over latency, with room for the tail.
 func (r *Report) percentiles() (template.HTML, bool) {
-	x := axis{lo: 0, hi: 5, label: "of all requests"}
-	for _, q := range []string{"0", "50", "90", "99", "99.9", "99.99", "99.999"} {
+	x := axis{lo: 0, hi: 5, label: "% of all requests"}
+	for _, q := range []string{"0", "90", "99", "99.9", "99.99", "99.999"} {
 		var v float64
 		fmt.Sscan(q, &v)
-		x.ticks = append(x.ticks, tick{-math.Log10(1 - v/100), q + " %"})
+		x.ticks = append(x.ticks, tick{-math.Log10(1 - v/100), q})
 	}
 	var list []series
 	var ys []float64

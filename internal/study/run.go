@@ -385,6 +385,8 @@ func (r *runner) judge(res *raw.Result, a *answer, j *job) error {
 			res.RSS += u.Processes[pid].RSS
 		}
 		res.ServerCPU = stat.PerOperation(server, float64(count))
+		busy := u.All.Busy() - u.All.IRQ - u.All.SoftIRQ
+		res.Others = max(0, busy*float64(len(u.CPUs))-(server+u.Processes[a.Self].CPUSeconds)/u.Seconds)
 		res.ClientCPU = stat.PerOperation(u.Processes[a.Self].CPUSeconds, float64(count))
 		if w, from, ok := u.Watts(); ok {
 			res.Watts, res.WattsFrom = w, from

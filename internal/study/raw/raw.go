@@ -156,6 +156,7 @@ type Result struct {
 	ServerCPU float64     `json:"server_cpu_us_per_op,omitempty"` // user and system time of the processes
 	ClientCPU float64     `json:"client_cpu_us_per_op,omitempty"`
 	RSS       int64       `json:"rss_bytes,omitempty"` // of the servers
+	Others    float64     `json:"others_cpus"`         // processors that neither server nor client nor interrupts kept busy
 	Watts     float64     `json:"watts,omitempty"`
 	WattsFrom string      `json:"watts_from,omitempty"`
 	Usage     *host.Usage `json:"usage,omitempty"`
