@@ -26,6 +26,8 @@ Options, tables and files are those of
 	{"crusher", "load a memcached, with the conf files of mc-crusher", "", ""},
 	{"ycsb", "load a memcached or Redis server with YCSB's workloads", "", ""},
 	{"sim", "miss ratios of eviction policies and cache sizes on a trace", "", ""},
+	{"study", "measure servers side by side", "", ""},
+	{"report", "draw the report of a study", "", ""},
 	{"agent", "run loads that another machine shares out", "", ""},
 }
 
