@@ -15,6 +15,7 @@ import (
 
 	"godwit/internal/host"
 	"godwit/internal/load"
+	"godwit/internal/load/crusher"
 	"godwit/internal/load/drive"
 	"godwit/internal/load/memtier"
 	"godwit/internal/load/probe"
@@ -32,7 +33,8 @@ type job struct {
 }
 
 type jobLoad struct {
-	Args     []string `json:"args"` // of memtier
+	Face     string   `json:"face"`
+	Args     []string `json:"args"` // of it
 	Address  string   `json:"address"`
 	Protocol string   `json:"protocol"`
 }
@@ -140,7 +142,11 @@ func (j *job) load(ctx context.Context, window time.Duration, run int, begun fun
 	plans := make([]*load.Plan, len(j.Loads))
 	for i, l := range j.Loads {
 		var err error
-		if plans[i], err = memtier.Plan(l.Args, run, 0, 1); err != nil {
+		planner := memtier.Plan
+		if l.Face == crusherFace {
+			planner = crusher.Plan
+		}
+		if plans[i], err = planner(l.Args, run, 0, 1); err != nil {
 			return nil, err
 		}
 		if window > 0 && plans[i].Duration > 0 || run > 0 {
@@ -196,8 +202,15 @@ func (j *job) load(ctx context.Context, window time.Duration, run int, begun fun
 // Point0 is the load as it is given.
 var Point0 raw.Point
 
-// memtierArgs are the words for memtier to load the server on a port.
-func memtierArgs(args []string, protocol string, port, seconds int, p raw.Point, fill bool) []string {
+// loadArgs are the words for a face to load the server on a port.
+func loadArgs(face string, args []string, protocol string, port, seconds int, p raw.Point, fill bool) []string {
+	if face == crusherFace {
+		out := append([]string{"--ip", "127.0.0.1", "--port", fmt.Sprint(port)}, args...)
+		if !fill {
+			out = append(out, "--timeout", fmt.Sprint(max(seconds, 1)))
+		}
+		return out
+	}
 	out := append([]string{"-s", "127.0.0.1", "-p", fmt.Sprint(port), "-P", protocol}, args...)
 	if p.Threads > 0 {
 		out = append(out, fmt.Sprintf("--threads=%d", p.Threads), fmt.Sprintf("--clients=%d", p.Clients), fmt.Sprintf("--pipeline=%d", p.Pipeline))

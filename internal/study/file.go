@@ -10,6 +10,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"godwit/internal/load/crusher"
 	"godwit/internal/load/memtier"
 	"godwit/internal/nearest"
 )
@@ -23,6 +24,12 @@ const (
 )
 
 var searches = []string{Fixed, Rate, Concurrency, Instances}
+
+// Faces that can make the load.
+const (
+	memtierFace = "memtier"
+	crusherFace = "crusher"
+)
 
 // Duration is a time as study files have it: "500ms", "2m".
 type Duration time.Duration
@@ -65,7 +72,8 @@ type Target struct {
 
 // Load is what the clients do.
 type Load struct {
-	Args  string `toml:"args"`  // of godwit memtier; server, port, protocol and time are added
+	Face  string `toml:"face"`  // of godwit: memtier, or crusher
+	Args  string `toml:"args"`  // of it; server, port, protocol and time are added
 	Fill  string `toml:"fill"`  // the same, before anything is measured
 	Cores int    `toml:"cores"` // for the clients; 0: those that the server leaves
 }
@@ -152,7 +160,7 @@ func Parse(name, text string) (*File, error) {
 var keys = map[string][]string{
 	"":       {"name", "question", "source", "chosen", "baseline", "target", "load", "search", "runs", "quick", "server"},
 	"target": {"p99", "errors"},
-	"load":   {"args", "fill", "cores"},
+	"load":   {"face", "args", "fill", "cores"},
 	"search": {"by", "min", "max", "start", "resolution", "max_threads", "max_clients", "max_pipeline", "probes", "one_direction"},
 	"runs":   {"repetitions", "warmup", "window", "order", "seed"},
 	"quick":  {"repetitions", "warmup", "window", "args", "fill", "max", "max_threads", "max_clients", "max_pipeline", "probes", "resolution"},
@@ -230,6 +238,17 @@ func (f *File) check(at func(key toml.Key, format string, a ...any) error) error
 	default:
 		return at(k("runs", "order"), `unknown order %q; there are "abba" and "random"`, f.Runs.Order)
 	}
+	switch f.Load.Face {
+	case "":
+		f.Load.Face = memtierFace
+	case memtierFace:
+	case crusherFace:
+		if s.By == Rate || s.By == Concurrency {
+			return at(k("search", "by"), "%s varies what crusher's templates fix; it needs the face memtier", s.By)
+		}
+	default:
+		return at(k("load", "face"), "unknown face %q; there are %s and %s", f.Load.Face, memtierFace, crusherFace)
+	}
 	if len(f.Server) == 0 {
 		return at(k("server"), `no server to measure; add [[server]] with name, command and protocol`)
 	}
@@ -260,8 +279,10 @@ func (f *File) check(at func(key toml.Key, format string, a ...any) error) error
 				continue
 			}
 			w, err := words(args)
-			if err == nil {
-				_, exit := memtier.Parse("memtier", memtierArgs(w, sv.Protocol, 1, 1, Point0, key == "fill"))
+			if err == nil && f.Load.Face == crusherFace {
+				err = templates(w)
+			} else if err == nil {
+				_, exit := memtier.Parse("memtier", loadArgs(memtierFace, w, sv.Protocol, 1, 1, Point0, key == "fill"))
 				if exit != nil {
 					err = errors.New(strings.TrimSpace(exit.Stderr + exit.Stdout))
 				}
@@ -275,6 +296,28 @@ func (f *File) check(at func(key toml.Key, format string, a ...any) error) error
 		f.Baseline = f.Server[0].Name
 	} else if !names[f.Baseline] {
 		return at(k("baseline"), "no server is called %q", f.Baseline)
+	}
+	return nil
+}
+
+// templates says what is wrong with those among crusher's arguments.
+func templates(args []string) error {
+	var c crusher.Conf
+	for i, a := range args {
+		name, value, has := strings.Cut(a, "=")
+		if name != "--template" {
+			continue
+		}
+		if !has && i+1 < len(args) {
+			value = args[i+1]
+		}
+		c.Read("template", value, false)
+	}
+	if len(c.Problems) > 0 {
+		return c.Problems[0]
+	}
+	if len(c.Templates) == 0 {
+		return errors.New("crusher needs a template: --template send=ascii_get,conns=50")
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ func TestParseErrors(t *testing.T) {
 		{"order", with("[runs]\norder = \"alphabetical\""), `there are "abba" and "random"`},
 		{"errors", with("[target]\nerrors = 2"), "a share of requests is from 0 to 1"},
 		{"load", strings.Replace(small, "--clients=2", "--clints=2", 1), "x.toml:3: load.args: a: "},
+		{"face", strings.Replace(small, "[load]", "[load]\nface = \"smile\"", 1), `x.toml:3: load.face: unknown face "smile"; there are memtier and crusher`},
+		{"template", strings.Replace(strings.Replace(small, "[load]", "[load]\nface = \"crusher\"", 1), "--threads=1", "--template send=ascii_gte", 1), "x.toml:4: load.args: a: "},
+		{"no template", strings.Replace(small, "[load]", "[load]\nface = \"crusher\"", 1), "crusher needs a template"},
 		{"fill", strings.Replace(small, "[[server]]", "fill = \"--ratio=x\"\n[[server]]", 1), "x.toml:4: load.fill: a: "},
 	} {
 		_, err := Parse("x.toml", c.text)

@@ -150,7 +150,8 @@ type Result struct {
 	P99     float64 `json:"p99_ms"` // over all operations; Parts have those of the instances
 	P999    float64 `json:"p999_ms"`
 	Errors  uint64  `json:"errors"`
-	HitRate float64 `json:"hit_rate"` // -1: nothing was looked for
+	HitRate float64 `json:"hit_rate"`        // -1: nothing was looked for
+	Blind   bool    `json:"blind,omitempty"` // answers were not looked at: Ops and HitRate are the server's
 	Parts   []Part  `json:"parts"`
 
 	ServerCPU float64     `json:"server_cpu_us_per_op,omitempty"` // user and system time of the processes
