@@ -165,13 +165,8 @@ func run(t *testing.T, args ...string) *outcome {
 	}
 	o.length, o.out, o.errs = time.Since(begin), out.String(), errs.String()
 	if text, err := os.ReadFile(file); err == nil && len(text) > 0 {
-		if err := json.Unmarshal(text, &o.json); err != nil {
+		if err := json.Unmarshal(text, &o.json); err != nil { // nan and inf are no JSON
 			t.Errorf("%s: %v in %s", args, err, text)
-		}
-		for _, bad := range []string{"nan", "inf,", "inf\n"} {
-			if strings.Contains(string(text), bad) {
-				t.Errorf("%s: %q in the JSON", args, bad)
-			}
 		}
 	}
 	return o
