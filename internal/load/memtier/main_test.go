@@ -582,6 +582,8 @@ func TestDataVerify(t *testing.T) {
 		check(run(t, with("--ratio=1:1", "-n200", "--data-verify", "--pipeline=3")...), protocol, 100, 0)
 		check(run(t, with("--ratio=1:0", "-n750", "--data-verify", "--key-pattern=S:S")...), protocol, 290, 0)
 		check(run(t, with("--ratio=1:0", "-nallkeys", "--data-verify", "--key-pattern=P:P")...), protocol, 290, 0)
+		// whoever comes last has set the second of the ten
+		check(run(t, with("--ratio=1:0", "-n300", "--data-verify")...), protocol, 290, 0)
 		check(run(t, with("--ratio=1:0", "-n300", "--verify-only")...), protocol, 290, 0)
 		if strings.HasPrefix(protocol, "r") {
 			s.talk("SET key-7 other\r\n", "+OK")
