@@ -185,7 +185,7 @@ type Client struct {
 	Rate     float64 // planned requests per second of this connection; 0: as fast as answers come (closed loop)
 	Poisson  bool    // planned requests come at exponential intervals, else at equal ones
 	Phase    float64 // fraction of an interval, 0 to 1, by which the first planned request is delayed
-	// Burst is how many requests are sent together, at most Pipeline: planned ones at intervals of Burst/Rate; in a closed
+	// Burst is how many requests are sent together: planned ones at intervals of Burst/Rate, as the pipeline permits; in a closed
 	// loop when so many more may be unanswered. 0: 1.
 	Burst int
 	// Blind reads answers without looking at them: nothing is counted but requests and bytes sent. Pipeline requests are sent

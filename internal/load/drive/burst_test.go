@@ -79,3 +79,19 @@ func TestBurst(t *testing.T) {
 		}
 	}
 }
+
+// A burst that is larger than the pipeline is sent as answers come, all of it planned for the same time.
+func TestBurstBeyondPipeline(t *testing.T) {
+	addr := echoServer(t, "yes")
+	for _, io := range drivers {
+		p := plan(addr, 3, 200, 1)
+		p.IO = io
+		for i := range p.Clients {
+			p.Clients[i].Rate, p.Clients[i].Burst = 1000, 20
+		}
+		r := run1(t, p)
+		if row := &r.Rows[0]; row.Count != 600 || row.Planned.TotalCount() != 600 || r.Duration() < 180*time.Millisecond {
+			t.Errorf("%s: %d requests of 600 in %v, %d planned", io, row.Count, r.Duration(), row.Planned.TotalCount())
+		}
+	}
+}

@@ -139,7 +139,7 @@ func check(p *load.Plan) error {
 	for i := range p.Clients {
 		if c := &p.Clients[i]; c.Pipeline < 1 || c.Rate < 0 || c.Target == nil || c.Source == nil || c.Codec == nil {
 			return fmt.Errorf("client %d: pipeline %d, rate %g: the pipeline must be at least 1, the rate not negative", i, c.Pipeline, c.Rate)
-		} else if c.Burst > c.Pipeline {
+		} else if c.Burst > c.Pipeline && (c.Rate == 0 || c.Blind || p.Blind) {
 			return fmt.Errorf("client %d: burst %d: more than may be unanswered (%d)", i, c.Burst, c.Pipeline)
 		} else if _, ok := c.Source.(load.Spanner); ok && c.Pipeline > 1 {
 			return fmt.Errorf("client %d: pipeline %d: operations of several requests need 1", i, c.Pipeline)

@@ -116,6 +116,7 @@ type Options struct {
 	ConnectionRate uint64  // --rate-limiting: per connection and second; 0: none
 	Rate           float64 // planned requests per second of all connections together; 0: none
 	Poisson        bool    // arrivals of either rate
+	Ticks          bool    // likewise: all connections together, ticksPerSecond times
 	Ramp           *Ramp   // of either rate; nil: none
 	Warmup         time.Duration
 	ClientsStart   int // staircase; 0: none

@@ -252,11 +252,12 @@ var table = []row{
 	{Long: "rate-limiting", Meta: "NUMBER", Example: "1000", Lo: 1, Hi: maxInt, Group: groupLoad,
 		Help: "Requests per second of each connection, planned in advance.",
 		set:  number(func(o *Options) *uint64 { return &o.ConnectionRate })},
-	{Long: "arrival", Meta: "HOW", Default: "constant", Bounds: "constant, poisson", Group: groupLoad, Own: true,
-		Help: "Times between planned requests: equal, or exponentially distributed as those of independent users.",
+	{Long: "arrival", Meta: "HOW", Default: "constant", Bounds: "constant, poisson, ticks", Group: groupLoad, Own: true,
+		Help: "Times between planned requests: equal, or exponentially distributed as those of independent users. With ticks all " +
+			"connections send together, 50 times a second, as memtier_benchmark does: for numbers to be compared with its.",
 		set: func(o *Options, _ *row, arg string) error {
-			how, err := oneOf(arg, "constant", "poisson")
-			o.Poisson = how == "poisson"
+			how, err := oneOf(arg, "constant", "poisson", "ticks")
+			o.Poisson, o.Ticks = how == "poisson", how == "ticks"
 			return err
 		},
 		Needs: []rule{{"rate|rate-limiting", ExitUsage, "without a rate requests follow answers"}}},

@@ -86,7 +86,7 @@ var optionCases = []struct{ args, want string }{
 	{"--multi-key-get=8", "MultiKeyGet=8"}, {"--multi-key-get=8 -P memcache_binary", "Protocol=memcache_binary MultiKeyGet=8"},
 	{"--multi-key-get=8 -P memcache_meta", "Protocol=memcache_meta MultiKeyGet=8"},
 	{"--rate=1e5", "Rate=100000"}, {"--rate-limiting=99", "ConnectionRate=99"},
-	{"--rate=.5 --arrival=poisson", "Rate=0.5 Poisson=true"}, {"--rate-limiting=9 --arrival=constant", "ConnectionRate=9"},
+	{"--rate=.5 --arrival=poisson", "Rate=0.5 Poisson=true"}, {"--rate=.5 --arrival=ticks", "Rate=0.5 Ticks=true"}, {"--rate-limiting=9 --arrival=constant", "ConnectionRate=9"},
 	{"--rate=9 --ramp=0:2:1.5", "Rate=9 Ramp={0 2 1.5s}"}, {"--warmup=1.5", "Warmup=1.5s"},
 	{"--clients-start=1 --clients-step=2 --step-duration=3 --test-time=90", "Requests=0 TestTime=90 ClientsStart=1 ClientsStep=2 StepDuration=3"},
 	{"--reconnect-interval=5", "ReconnectInterval=5"}, {"--reconnect-on-error", "ReconnectOnError=true"},

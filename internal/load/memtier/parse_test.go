@@ -82,7 +82,7 @@ var wrong = []struct {
 	{"--key-zipf-exp=0", 2, "--key-zipf-exp"}, {"--key-zipf-exp=5", 2, "is too much; use above 0, below 5"}, {"--key-zipf-exp=1.5x", 2, "--key-zipf-exp"},
 	{"--server=", 2, "is empty"},
 	{"--servers=a", 2, `"a" is not host:port`}, {"--servers=a:0", 2, "the port is too little"}, {"--servers=a:1,a:1", 2, "twice"}, {"--servers=:1", 2, "--servers"},
-	{"--agents=a", 2, "--agents"}, {"--rate=0", 2, "--rate"}, {"--rate=x", 2, "use above 0"}, {"--rate=1 --arrival=x", 2, "use constant or poisson"},
+	{"--agents=a", 2, "--agents"}, {"--rate=0", 2, "--rate"}, {"--rate=x", 2, "use above 0"}, {"--rate=1 --arrival=x", 2, "use constant, poisson or ticks"},
 	{"--rate=1 --ramp=1", 2, "START:END:SECONDS"}, {"--rate=1 --ramp=0:0:5", 2, "--ramp"}, {"--rate=1 --ramp=0:1:0", 2, "--ramp"}, {"--rate=1 --ramp=0:x:5", 2, `"x" is not`},
 	{"--warmup=-1", 2, "--warmup"}, {"--warmup=x", 2, "--warmup"}, {"--seed=x", 2, "--seed"}, {"--io=kqueue", 2, "use auto, epoll, io_uring or std"},
 	{"--fail-on-miss-rate=101", 2, "--fail-on-miss-rate"},

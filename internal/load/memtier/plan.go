@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"strconv"
@@ -102,6 +103,9 @@ func (p *planner) plan(run, part, parts int) (*load.Plan, error) {
 	return plan, nil
 }
 
+// ticksPerSecond of memtier_benchmark's rate limiting: a connection sends what is due since the last tick at once.
+const ticksPerSecond = 50
+
 // client n of all.
 func (p *planner) client(run, n, all int) (load.Client, error) {
 	o := p.o
@@ -111,6 +115,9 @@ func (p *planner) client(run, n, all int) (load.Client, error) {
 		c.Rate = o.Rate / float64(all)
 	case o.ConnectionRate > 0:
 		c.Rate = float64(o.ConnectionRate)
+	}
+	if o.Ticks {
+		c.Burst, c.Phase = int(math.Ceil(c.Rate/ticksPerSecond)), 0
 	}
 	var err error
 	if c.Codec, err = codec.New(string(o.Protocol)); err != nil {

@@ -137,7 +137,11 @@ func p99(b *bench) error {
 	got := map[string][]float64{}
 	for range b.rounds {
 		for name, tool := range tools {
-			t, _, err := b.mt(tool, srv.Addr, "-c", strconv.Itoa(conns), "--rate-limiting="+rate, b.seconds())
+			args := []string{"-c", strconv.Itoa(conns), "--rate-limiting=" + rate, b.seconds()}
+			if name == "godwit" {
+				args = append(args, "--arrival=ticks") // the same load: memtier_benchmark sends in bursts
+			}
+			t, _, err := b.mt(tool, srv.Addr, args...)
 			if err != nil {
 				return err
 			}
