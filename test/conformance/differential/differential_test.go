@@ -278,10 +278,15 @@ func TestRecorded(t *testing.T) {
 					}
 					return compare(r.Replies, got, reference, s)
 				}
-				if slices.Contains([]string{play(r.Stream), play(r.Stream)}, "") {
-					continue
+				diff := ""
+				for range 4 { // on a busy machine what was sent apart arrives together, and a closed connection takes its last answers along
+					if diff = play(r.Stream); diff == "" {
+						break
+					}
 				}
-				t.Fatalf("stream %d of %s:\n%s\n%s", n, recorded(i), list(r.Stream), play(r.Stream))
+				if diff != "" {
+					t.Fatalf("stream %d of %s:\n%s\n%s", n, recorded(i), list(r.Stream), diff)
+				}
 			}
 			t.Logf("%d streams", n)
 		})
