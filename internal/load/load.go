@@ -235,5 +235,6 @@ type Retry struct {
 
 // Planner makes the Plan of a face (memtier, crusher, ycsb) from its command line, args without the name of the face: for
 // the run-th run, counted from 0, and for one of several machines that share the load: the part-th of parts, counted from
-// 0. The parts together send what one machine alone would: their clients, rates and key sequences are disjoint shares.
+// 0. Key sequences are disjoint, and totals (rates, numbers of operations, shares of the keys) are dealt out. So are
+// connections, except by memtier, whose users say how many each machine has.
 type Planner func(args []string, run, part, parts int) (*Plan, error)

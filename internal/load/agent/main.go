@@ -33,7 +33,7 @@ Start an agent on each machine that is to send load:
   %[1]s --token-file agents.token
 
 Run any load generator with the agents' addresses. Each sends its share, all begin together, the results are added up:
-  godwit memtier --agents 10.0.0.5,10.0.0.6:7170 --token-file agents.token -s 10.0.0.9 -c 50 -t 4
+  godwit memtier --agents 10.0.0.5,10.0.0.6:7170 --agent-token-file agents.token -s 10.0.0.9 -c 50 -t 4
 
 Options:
   --token-file FILE    the secret; at least %[2]d bytes, white space around it does not count

@@ -236,19 +236,12 @@ func (o *Options) Stairs() []int {
 	if o.ClientsStart == 0 {
 		return nil
 	}
-	stairs := make([]int, o.TestTime)
-	for s := range stairs {
-		stairs[s] = o.clientsAt(s)
-	}
-	return stairs
+	return o.staircase().Active()
 }
 
-func (o *Options) clientsAt(second int) int {
-	steps := second / o.StepDuration
-	if steps > (o.Clients-o.ClientsStart)/o.ClientsStep {
-		return o.Clients
-	}
-	return o.ClientsStart + steps*o.ClientsStep
+// staircase that the options plan; ClientsStart is not 0.
+func (o *Options) staircase() *output.Staircase {
+	return &output.Staircase{Start: o.ClientsStart, Step: o.ClientsStep, Most: o.Clients, Every: o.StepDuration, Seconds: o.TestTime}
 }
 
 // Begin is when a client of a thread, counted from 0, starts in a staircase; never is false if the test is over before.

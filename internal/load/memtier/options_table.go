@@ -443,8 +443,8 @@ var table = []row{
 			"the load counted.",
 		set: to(func(o *Options) *bool { return &o.NoServerStats }, true)},
 	{Long: "agents", Meta: "LIST", Example: "10.0.0.8:9160,10.0.0.9:9160", Group: groupEngine, Own: true,
-		Help: "Machines where godwit agent runs, host:port separated by commas: each makes the whole load, all at the same time, " +
-			"and the results are added up.",
+		Help: "Machines where godwit agent runs, host:port separated by commas: each makes all the connections, starting together, " +
+			"with keys of its own; --rate is of all machines. The results are added up.",
 		set: setAgents, Needs: []rule{{"agent-token-file", ExitUsage, "agents work only for those who know their token"}},
 		Not: []rule{{"top", ExitUsage, "the screen shows the load of one machine"}}},
 	{Long: "agent-token-file", Meta: "FILE", Example: "agent.token", Group: groupEngine, Own: true,

@@ -183,8 +183,8 @@ func (f *job) once(ctx context.Context, run int) (*result.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s := f.staircase(); s != nil && !o.Quiet {
-		s.Print(f.stderr, run+1, o.Threads)
+	if o.ClientsStart > 0 && !o.Quiet {
+		o.staircase().Print(f.stderr, run+1, o.Threads)
 	}
 	if f.statsd != nil {
 		f.statsd.Started(run+1, o.Threads, o.Clients)
@@ -239,14 +239,6 @@ func (f *job) drive(ctx context.Context, run int, plan *load.Plan, p *progress) 
 	}{seen, machines})
 	f.report.Servers = append(f.report.Servers, text)
 	return r, err
-}
-
-func (f *job) staircase() *output.Staircase {
-	o := f.o
-	if o.ClientsStart == 0 {
-		return nil
-	}
-	return &output.Staircase{Start: o.ClientsStart, Step: o.ClientsStep, Most: o.Clients, Every: o.StepDuration, Seconds: o.TestTime}
 }
 
 // write all results.

@@ -30,7 +30,7 @@ type Counts struct {
 	Keys     uint64                // keys in them: more than Count with multi-gets
 	Hits     uint64                // keys found
 	Misses   uint64                // keys not found
-	Statuses [load.Statuses]uint64 // answers by status; their sum is Count
+	Statuses [load.Statuses]uint64 // answers by status; their sum is Count and the redirections that were followed
 	RX, TX   uint64                // bytes
 }
 
