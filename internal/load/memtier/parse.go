@@ -282,8 +282,8 @@ func (o *Options) warnings() {
 	if o.Given("key") && !o.Given("cert") {
 		o.warn("--key has no effect without --cert")
 	}
-	if o.ClientsStart != 0 && o.staircase().At(o.TestTime - 1) < o.Clients {
-		o.warn("--test-time=%d is over before the staircase is up: %d of %d clients", o.TestTime, o.staircase().At(o.TestTime - 1), o.Clients)
+	if o.ClientsStart != 0 && o.staircase().At(o.TestTime-1) < o.Clients {
+		o.warn("--test-time=%d is over before the staircase is up: %d of %d clients", o.TestTime, o.staircase().At(o.TestTime-1), o.Clients)
 	}
 	if o.MonitorInput != "" {
 		used := false
